@@ -1,0 +1,180 @@
+// Connections that each repeat the same steps; the next request goes out when the last answer is
+// in.
+//
+// A run ends cleanly: after the time is up, or the wanted number of jobs is reached, no connection
+// begins anew, but each finishes what it began. Then nothing is leased, and what the engine counted
+// must be what the connections counted.
+#pragma once
+
+#include <memory>
+#include <thread>
+
+#include "bench/figures.hpp"
+#include "bench/jobs.hpp"
+
+namespace sluice::bench {
+
+enum class Step { submit, claim, report };
+
+struct Plan {
+    std::vector<Step> steps{};
+    int port = 0;
+    int server_pid = 0;
+    std::string queue{"bench"};
+    std::size_t connections = 1;
+    std::size_t batch = 1;  // jobs in one request
+    Seconds warm_up{0};     // not measured
+    Seconds duration{0};    // zero: until `jobs` are done, or nothing is left to claim
+    std::uint64_t jobs = 0;
+};
+
+class ClosedLoop {
+  public:
+    explicit ClosedLoop(Plan plan)
+        : plan_(std::move(plan)),
+          submit_text_(submit_text(plan_.queue, plan_.batch)),
+          claim_text_(claim_text(plan_.queue, plan_.batch, 0)),
+          window_(plan_.server_pid) {
+        for (std::uint32_t i = 0; i < plan_.connections; ++i) {
+            clients_.push_back(std::make_unique<Client>(poller_, i, plan_.port));
+        }
+    }
+
+    void run() {
+        const Counts before = ask_counts(plan_.port);
+        const TimePoint opens = Clock::now() + as_ticks(plan_.warm_up);
+        const TimePoint closes = opens + as_ticks(plan_.duration);
+        const bool is_timed = plan_.duration > Seconds{0};
+        bool was_opened = plan_.warm_up == Seconds{0};
+
+        if (was_opened) window_.open();
+        for (auto& client : clients_) begin(*client);
+        while (busy_ > 0) {
+            const bool came = poller_.wait(10'000, [&](std::uint32_t place, std::uint32_t events) {
+                advance(*clients_[place], events);
+            });
+            if (!came) die("the server has not answered for 10 s");
+            const TimePoint now = Clock::now();
+            if (!was_opened && now >= opens) {
+                was_opened = true;
+                window_.open();
+            }
+            if (is_timed && now >= closes) {
+                window_.close();
+                ending_ = true;
+            }
+        }
+        window_.close();
+        check_counts(before);
+        window_.print();
+    }
+
+  private:
+    struct Client {
+        Client(Poller& poller, std::uint32_t place, int port) : connection(poller, place, port) {}
+
+        Connection connection;
+        AnswerReader reader{};
+        std::size_t step = 0;
+        TimePoint sent{};
+        std::vector<std::string_view> leases{};
+        std::string report{};
+    };
+
+    static Clock::duration as_ticks(Seconds seconds) {
+        return std::chrono::duration_cast<Clock::duration>(seconds);
+    }
+
+    void begin(Client& client) {
+        client.step = 0;
+        ++busy_;
+        send(client);
+    }
+
+    void send(Client& client) {
+        client.sent = Clock::now();
+        switch (plan_.steps[client.step]) {
+            case Step::submit:
+                begun_ += plan_.batch;
+                return client.connection.send(submit_text_);
+            case Step::claim:
+                return client.connection.send(claim_text_);
+            case Step::report:
+                return client.connection.send(client.report);
+        }
+    }
+
+    void advance(Client& client, std::uint32_t events) {
+        client.connection.progress(events);
+        const auto answer = client.reader.take(client.connection);
+        if (!answer) return;
+        window_.add_answer(Clock::now() - client.sent);
+        demand_success(*answer);
+        const bool goes_on = take(client, *answer);
+        client.connection.consume(answer->bytes);
+
+        if (goes_on && ++client.step < plan_.steps.size()) return send(client);
+        --busy_;
+        if (goes_on && !is_enough()) begin(client);
+    }
+
+    bool is_enough() const { return ending_ || (plan_.jobs > 0 && begun_ >= plan_.jobs); }
+
+    // False: the queue is empty, there is no more to do.
+    bool take(Client& client, const Answer& answer) {
+        std::uint64_t jobs = plan_.batch;
+        switch (plan_.steps[client.step]) {
+            case Step::submit:
+                counted_.submitted += jobs;
+                break;
+            case Step::claim:
+                find_leases(answer.body, client.leases);
+                jobs = client.leases.size();
+                counted_.claimed += jobs;
+                if (jobs == 0 || (jobs < plan_.batch && plan_.steps[0] == Step::submit)) {
+                    return end_of_queue(jobs);
+                }
+                write_report(client.report, client.leases, plan_.batch > 1);
+                break;
+            case Step::report:
+                jobs = client.leases.size();
+                counted_.succeeded += jobs;
+                break;
+        }
+        if (client.step + 1 == plan_.steps.size()) window_.add_jobs(jobs);
+        return true;
+    }
+
+    // Each client of a cycle claims as many as it has just submitted, so all must find some.
+    bool end_of_queue(std::uint64_t jobs) {
+        if (plan_.steps[0] == Step::submit) {
+            die("a claim brought " + std::to_string(jobs) + " of " + std::to_string(plan_.batch) +
+                " jobs though more were queued");
+        }
+        return false;
+    }
+
+    // The engine may count a moment after it has answered.
+    void check_counts(const Counts& before) const {
+        Counts theirs{};
+        for (int attempt = 0; attempt < 50; ++attempt) {
+            theirs = ask_counts(plan_.port) - before;
+            if (theirs == counted_) return;
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        }
+        die("the engine counted " + theirs.text() + "; the client " + counted_.text());
+    }
+
+    Plan plan_;
+    std::string submit_text_;
+    std::string claim_text_;
+    Window window_;
+    Poller poller_{};
+    std::vector<std::unique_ptr<Client>> clients_{};
+    std::size_t busy_ = 0;
+    std::uint64_t begun_ = 0;  // jobs in submits that were sent
+    bool ending_ = false;
+    Counts counted_{};
+};
+
+}  // namespace sluice::bench

@@ -1,0 +1,140 @@
+// What a run measures: a window of time, CPU time of two processes, answer times; and how it is
+// printed, one "name value" a line.
+#pragma once
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <bit>
+#include <cinttypes>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "bench/connection.hpp"
+
+namespace sluice::bench {
+
+inline void print_figure(const char* name, double value) {
+    std::printf("%s %.4f\n", name, value);
+}
+
+inline double to_millis(Clock::duration time) {
+    return std::chrono::duration<double, std::milli>(time).count();
+}
+
+// Counts times by size, within 3 %, in constant memory.
+class Histogram {
+  public:
+    void add(Clock::duration time) {
+        ++counts_[slot(std::chrono::duration_cast<std::chrono::microseconds>(time).count())];
+        ++total_;
+    }
+
+    double millis_at(double share) const {
+        auto left = static_cast<std::uint64_t>(share * static_cast<double>(total_));
+        for (std::size_t i = 0; i < counts_.size(); ++i) {
+            if (left < counts_[i]) return static_cast<double>(lower_bound(i)) / 1000;
+            left -= counts_[i];
+        }
+        return 0;
+    }
+
+  private:
+    static constexpr std::size_t parts = 32;  // of each power of two
+
+    static std::size_t slot(std::int64_t micros) {
+        const auto value = static_cast<std::uint64_t>(std::clamp<std::int64_t>(micros, 0, 1 << 30));
+        if (value < parts) return value;
+        const auto shift = static_cast<std::size_t>(std::bit_width(value) - std::bit_width(parts));
+        return shift * parts + (value >> shift);
+    }
+    static std::uint64_t lower_bound(std::size_t at) {
+        if (at < 2 * parts) return at;
+        const std::size_t shift = at / parts - 1;
+        return static_cast<std::uint64_t>(at - shift * parts) << shift;
+    }
+
+    std::array<std::uint64_t, 32 * parts> counts_{};
+    std::uint64_t total_ = 0;
+};
+
+// User and system time that a process has used so far, all its threads.
+inline double cpu_seconds(int pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::size_t name_end = text.rfind(')');
+    if (name_end == std::string::npos) die("process " + std::to_string(pid) + " has ended");
+    std::istringstream fields(text.substr(name_end + 1));
+    std::string skipped;
+    for (int field = 3; field < 14; ++field) fields >> skipped;
+    double user = 0;
+    double system = 0;
+    fields >> user >> system;
+    return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+inline double own_cpu_seconds() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+// Counts only what happens between open() and close().
+class Window {
+  public:
+    explicit Window(int server_pid) : server_pid_(server_pid) {}
+
+    bool is_open() const { return open_; }
+
+    void open() {
+        open_ = true;
+        server_cpu_ = -server_cpu();
+        own_cpu_ = -own_cpu_seconds();
+        since_ = Clock::now();
+    }
+
+    void close() {
+        if (!open_) return;
+        open_ = false;
+        elapsed_ = Clock::now() - since_;
+        server_cpu_ += server_cpu();
+        own_cpu_ += own_cpu_seconds();
+    }
+
+    void add_jobs(std::uint64_t jobs) {
+        if (open_) jobs_ += jobs;
+    }
+    void add_answer(Clock::duration time) {
+        if (open_) answers_.add(time);
+    }
+
+    void print() const {
+        if (jobs_ == 0) die("nothing was done while the clock ran");
+        const auto jobs = static_cast<double>(jobs_);
+        print_figure("jobs", jobs);
+        print_figure("seconds", elapsed_.count());
+        print_figure("rate", jobs / elapsed_.count());
+        print_figure("answer_p50_ms", answers_.millis_at(0.50));
+        print_figure("answer_p99_ms", answers_.millis_at(0.99));
+        print_figure("client_cpu_us", own_cpu_ * 1e6 / jobs);
+        if (server_pid_ != 0) print_figure("server_cpu_us", server_cpu_ * 1e6 / jobs);
+    }
+
+  private:
+    double server_cpu() const { return server_pid_ == 0 ? 0 : cpu_seconds(server_pid_); }
+
+    int server_pid_;
+    bool open_ = false;
+    TimePoint since_{};
+    Seconds elapsed_{};
+    double server_cpu_ = 0;
+    double own_cpu_ = 0;
+    std::uint64_t jobs_ = 0;
+    Histogram answers_{};
+};
+
+}  // namespace sluice::bench

@@ -1,0 +1,145 @@
+// The load client of the benchmarks: one thread, one epoll set, texts made in advance. It shares
+// the machine with the server, so what it costs is taken from what it measures.
+#include <map>
+
+#include "bench/beanstalk.hpp"
+#include "bench/closed_loop.hpp"
+#include "bench/pickup.hpp"
+
+namespace sluice::bench {
+namespace {
+
+constexpr const char* usage = R"(usage: load <mode> [--option value]...
+
+  submit, cycle, drain      the engine: submit; submit, claim, report; claim, report
+  pickup                    the engine: from a submit to the answer of a parked claim
+  put, reserve              beanstalkd: put; reserve and delete
+  ready                     wait until GET /readyz answers 200
+  port                      print a port that is free
+
+  --port P --pid P          where the server listens; the process whose CPU time is counted
+  --connections N --batch N (or --depth N: commands in one write)
+  --seconds S --warm-up S   how long; without --seconds, until --jobs N are submitted or the
+                            queue is empty
+  --queue NAME --samples N
+)";
+
+class Options {
+  public:
+    Options(int count, char** words) {
+        for (int i = 2; i < count; i += 2) {
+            const std::string_view name = words[i];
+            if (!name.starts_with("--") || i + 1 >= count) die(usage);
+            values_[std::string(name.substr(2))] = words[i + 1];
+        }
+    }
+
+    std::string text(const std::string& name, const std::string& otherwise) const {
+        const auto found = values_.find(name);
+        return found == values_.end() ? otherwise : found->second;
+    }
+    double number(const std::string& name, double otherwise) const {
+        const auto found = values_.find(name);
+        return found == values_.end() ? otherwise : std::strtod(found->second.c_str(), nullptr);
+    }
+    std::size_t count(const std::string& name, std::size_t otherwise) const {
+        return static_cast<std::size_t>(number(name, static_cast<double>(otherwise)));
+    }
+    int port() const { return static_cast<int>(number("port", 0)); }
+    int pid() const { return static_cast<int>(number("pid", 0)); }
+
+  private:
+    std::map<std::string, std::string> values_{};
+};
+
+void run_closed_loop(const Options& options, std::vector<Step> steps) {
+    ClosedLoop loop({.steps = std::move(steps),
+                     .port = options.port(),
+                     .server_pid = options.pid(),
+                     .queue = options.text("queue", "bench"),
+                     .connections = options.count("connections", 1),
+                     .batch = options.count("batch", 1),
+                     .warm_up = Seconds(options.number("warm-up", 0)),
+                     .duration = Seconds(options.number("seconds", 0)),
+                     .jobs = options.count("jobs", 0)});
+    loop.run();
+}
+
+void run_beanstalk(const Options& options, bool is_put) {
+    Beanstalk({.is_put = is_put,
+               .port = options.port(),
+               .server_pid = options.pid(),
+               .connections = options.count("connections", 1),
+               .depth = options.count("depth", 1),
+               .duration = Seconds(options.number("seconds", 1))})
+        .run();
+}
+
+void print_free_port() {
+    const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const generic = reinterpret_cast<sockaddr*>(&address);
+    if (::bind(fd, generic, size) != 0 || ::getsockname(fd, generic, &size) != 0) {
+        die("there is no free port");
+    }
+    ::close(fd);
+    std::printf("%d\n", ntohs(address.sin_port));
+}
+
+// True when the server said 200 before it closed the connection.
+bool is_ready(int port) {
+    const int fd = dial(port);
+    if (fd < 0) return false;
+    const std::string_view request =
+        "GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    std::array<char, 12> line{};
+    std::size_t got = 0;
+    if (::send(fd, request.data(), request.size(), MSG_NOSIGNAL) > 0) {
+        while (got < line.size()) {
+            const ssize_t more = ::recv(fd, line.data() + got, line.size() - got, 0);
+            if (more <= 0) break;
+            got += static_cast<std::size_t>(more);
+        }
+    }
+    ::close(fd);
+    return std::string_view(line.data(), got) == "HTTP/1.1 200";
+}
+
+void wait_until_ready(const Options& options) {
+    const TimePoint until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                               Seconds(options.number("seconds", 60)));
+    while (!is_ready(options.port())) {
+        if (Clock::now() > until) die("the server did not become ready");
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
+void run(std::string_view mode, const Options& options) {
+    if (mode == "submit") return run_closed_loop(options, {Step::submit});
+    if (mode == "cycle") {
+        return run_closed_loop(options, {Step::submit, Step::claim, Step::report});
+    }
+    if (mode == "drain") return run_closed_loop(options, {Step::claim, Step::report});
+    if (mode == "pickup") {
+        Pickup pickup(options.port(), options.text("queue", "pickup"));
+        return pickup.run(options.count("samples", 300));
+    }
+    if (mode == "put") return run_beanstalk(options, true);
+    if (mode == "reserve") return run_beanstalk(options, false);
+    if (mode == "ready") return wait_until_ready(options);
+    if (mode == "port") return print_free_port();
+    die(usage);
+}
+
+}  // namespace
+}  // namespace sluice::bench
+
+int main(int count, char** words) {
+    using namespace sluice::bench;
+    if (count < 2) die(usage);
+    run(words[1], Options(count, words));
+    return 0;
+}

@@ -1,0 +1,11 @@
+# Writes OUTPUT: one row {number, name, text} per migration file in FILES, in order of their numbers.
+set(rows "")
+list(SORT FILES)
+foreach(file IN LISTS FILES)
+  get_filename_component(name ${file} NAME_WE)
+  string(REGEX MATCH "^[0-9]+" number ${name})
+  math(EXPR number "${number}")
+  file(READ ${file} text)
+  string(APPEND rows "{${number}, \"${name}\", R\"sql(${text})sql\"},\n")
+endforeach()
+file(WRITE ${OUTPUT} "${rows}")

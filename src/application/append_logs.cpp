@@ -1,0 +1,62 @@
+#include "application/append_logs.hpp"
+
+#include "application/leased_jobs.hpp"
+#include "application/waves.hpp"
+
+namespace sluice {
+namespace {
+
+bool is_repeat(Lease& lease, const LogEntry& entry) {
+    if (!entry.line) return false;
+    if (*entry.line <= lease.client_seq) return true;
+    lease.client_seq = *entry.line;
+    return false;
+}
+
+Appended append_to(Transaction& tx, Job& job, const AppendLogs& batch, std::vector<LogLine>& lines) {
+    Lease& lease = *job.lease;
+    if (batch.batch_mark != 0 && batch.batch_mark == lease.batch_mark) return {job.log_seq, 0};
+    lease.batch_mark = batch.batch_mark;
+    int stored = 0;
+    for (const LogEntry& entry : batch.entries) {
+        if (is_repeat(lease, entry)) continue;
+        lines.push_back({.job = job.spec.id,
+                         .seq = ++job.log_seq,
+                         .attempt = job.attempt,
+                         .level = entry.level,
+                         .message = entry.message,
+                         .data = entry.data,
+                         .at = entry.at.value_or(tx.now()),
+                         .event_seq = job.head.seq});
+        ++stored;
+    }
+    return {job.log_seq, stored};
+}
+
+}  // namespace
+
+std::vector<Result<Appended>> append_logs(Transaction& tx, std::span<const AppendLogs> batches) {
+    std::vector<Result<Appended>> answers(batches.size(), Appended{});
+    const auto job_of = [&](std::size_t i) { return batches[i].lease.job; };
+    for (const auto& wave : in_waves(batches.size(), job_of)) {
+        std::vector<JobId> ids;
+        for (const std::size_t i : wave) ids.push_back(job_of(i));
+        auto found = tx.jobs().find(ids);
+        std::vector<LogLine> lines;
+        std::vector<Job> changed;
+        for (std::size_t k = 0; k < wave.size(); ++k) {
+            const AppendLogs& batch = batches[wave[k]];
+            if (auto refusal = lease_refusal(found[k], batch.lease)) {
+                answers[wave[k]] = *std::move(refusal);
+                continue;
+            }
+            answers[wave[k]] = append_to(tx, *found[k], batch, lines);
+            changed.push_back(*std::move(found[k]));
+        }
+        tx.append(lines);
+        if (!changed.empty()) tx.leases().save(changed);
+    }
+    return answers;
+}
+
+}  // namespace sluice

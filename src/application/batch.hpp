@@ -1,0 +1,95 @@
+#pragma once
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "application/commands.hpp"
+
+namespace sluice {
+
+// Commands of one caller that wait for the next commit, and where their answers go.
+template <class Item, class Answer>
+struct Pending {
+    std::vector<Item> items{};
+    std::function<void(std::vector<Result<Answer>>)> done{};
+    std::vector<Result<Answer>> answers{};  // one per item, once the engine has run
+};
+
+// Everything that is decided in one transaction. The members are in the order in which they are run.
+struct Batch {
+    std::vector<Pending<Heartbeat, Extended>> heartbeats{};
+    std::vector<Pending<AppendLogs, Appended>> logs{};
+    std::vector<Pending<Report, Job>> reports{};
+    std::vector<Pending<HandBack, Job>> hand_backs{};
+    std::vector<Pending<CancelJob, Job>> cancels{};
+    std::vector<Pending<SubmitJobs, Submitted>> submits{};
+    std::vector<Pending<ReplayJob, Job>> replays{};
+    std::vector<Pending<ClaimJobs, Claimed>> claims{};
+    std::vector<Pending<ExplainJob, Explanation>> explains{};
+    std::vector<Pending<AskDepths, Depths>> depths{};
+    std::vector<std::uint64_t> forgotten{};  // tickets of waiting claims whose callers went away
+
+    // Calls `visit` with each list of pending commands.
+    template <class Visit>
+    void for_each_kind(Visit&& visit) {
+        visit(heartbeats);
+        visit(logs);
+        visit(reports);
+        visit(hand_backs);
+        visit(cancels);
+        visit(submits);
+        visit(replays);
+        visit(claims);
+        visit(explains);
+        visit(depths);
+    }
+
+    // The list that takes commands of this kind.
+    template <class Item>
+    auto& of() {
+        if constexpr (std::is_same_v<Item, Heartbeat>) return heartbeats;
+        else if constexpr (std::is_same_v<Item, AppendLogs>) return logs;
+        else if constexpr (std::is_same_v<Item, Report>) return reports;
+        else if constexpr (std::is_same_v<Item, HandBack>) return hand_backs;
+        else if constexpr (std::is_same_v<Item, CancelJob>) return cancels;
+        else if constexpr (std::is_same_v<Item, SubmitJobs>) return submits;
+        else if constexpr (std::is_same_v<Item, ReplayJob>) return replays;
+        else if constexpr (std::is_same_v<Item, ClaimJobs>) return claims;
+        else if constexpr (std::is_same_v<Item, ExplainJob>) return explains;
+        else if constexpr (std::is_same_v<Item, AskDepths>) return depths;
+    }
+
+    std::size_t size() {
+        std::size_t count = 0;
+        for_each_kind([&](auto& list) { count += list.size(); });
+        return count;
+    }
+
+    // Answers everything with the same refusal.
+    void refuse(const Error& error) {
+        for_each_kind([&](auto& list) {
+            for (auto& pending : list) {
+                pending.answers.clear();
+                for (std::size_t i = 0; i < pending.items.size(); ++i) {
+                    pending.answers.emplace_back(error);
+                }
+            }
+        });
+    }
+
+    // Hands every answer to its caller.
+    void deliver() {
+        for_each_kind([](auto& list) {
+            for (auto& pending : list) pending.done(std::move(pending.answers));
+        });
+    }
+};
+
+// The pending form of a command, and what answers it.
+template <class Item>
+using PendingOf = typename std::remove_reference_t<decltype(std::declval<Batch&>().of<Item>())>::value_type;
+template <class Item>
+using AnswersTo = decltype(PendingOf<Item>::answers);
+
+}  // namespace sluice

@@ -1,0 +1,42 @@
+#include "application/cancel_jobs.hpp"
+
+#include <fmt/format.h>
+
+#include "application/error_detail.hpp"
+#include "application/finish_jobs.hpp"
+#include "application/leased_jobs.hpp"
+
+namespace sluice {
+namespace {
+
+Result<Job> cancel(Transaction& tx, const CancelJob& command) {
+    std::optional<Job> job = tx.jobs().find_one(command.job);
+    if (!job || (!command.tenant.empty() && job->spec.tenant != command.tenant)) {
+        return Error{ErrorCode::not_found, "no job has this id", ""};
+    }
+    if (job->state == JobState::canceled) return *std::move(job);
+    if (is_final(job->state)) {
+        return Error{ErrorCode::conflict,
+                     fmt::format("the job has {} already and cannot be canceled",
+                                 job->state == JobState::timed_out ? "timed out" : to_text(job->state)),
+                     ""};
+    }
+    job->error_message = command.reason;
+    end_job(tx, *job,
+            {.step = Step::canceled,
+             .actor = command.actor,
+             .detail = reason_detail(command.reason),
+             .keep_lease = job->lease.has_value()});
+    finish_jobs(tx, {*job});
+    return *std::move(job);
+}
+
+}  // namespace
+
+std::vector<Result<Job>> cancel_jobs(Transaction& tx, std::span<const CancelJob> cancels) {
+    std::vector<Result<Job>> answers;
+    for (const CancelJob& command : cancels) answers.push_back(cancel(tx, command));
+    return answers;
+}
+
+}  // namespace sluice

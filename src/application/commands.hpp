@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "domain/history.hpp"
+#include "domain/lane.hpp"
+#include "domain/result.hpp"
+
+// Everything that can be asked of the engine, and what it answers.
+namespace sluice {
+
+// ── submit ──────────────────────────────────────────────────────────────────────────────────────────
+// Jobs that are accepted all or none. Ids and creation times are given by the engine.
+struct SubmitJobs {
+    std::vector<JobSpec> jobs{};
+    // For each job, the places in `jobs` of those that it depends on, beside spec.depends_on.
+    std::vector<std::vector<std::size_t>> siblings{};
+    bool is_batch = false;  // shapes the pointers in errors
+    std::string idempotency_key{};
+    Digest body_digest{};
+    std::string actor{};
+};
+struct Submitted {
+    std::vector<Job> jobs{};  // as they were accepted
+    bool repeated = false;    // the key was seen before; nothing was added
+};
+
+// ── claim ───────────────────────────────────────────────────────────────────────────────────────────
+struct ClaimJobs {
+    std::string worker_id{};
+    ClaimFilter filter{};
+    int limit = 1;
+    Duration term{};
+    std::optional<Timestamp> wait_until{};  // nothing: answer at once
+    std::uint64_t ticket = 0;               // names the claim while it waits
+};
+using Claimed = std::vector<Job>;  // each with its lease
+
+// ── what a worker says ──────────────────────────────────────────────────────────────────────────────
+struct Heartbeat {
+    LeaseId lease{};
+    std::optional<Duration> term{};
+    std::optional<int> progress{};
+    std::optional<std::string> message{};
+};
+struct Extended {
+    Timestamp until{};
+    bool stop_requested = false;
+};
+
+struct LogEntry {
+    LogLevel level = LogLevel::info;
+    std::string message{};
+    std::string data{};
+    std::optional<Timestamp> at{};
+    std::optional<std::int64_t> line{};  // the worker's own line number, for telling repeats
+};
+struct AppendLogs {
+    LeaseId lease{};
+    std::vector<LogEntry> entries{};
+    std::int64_t batch_mark = 0;  // not zero: a batch with the same mark as the one before is a repeat
+};
+struct Appended {
+    std::int64_t last_seq = 0;  // of the job's last line
+    int stored = 0;             // how many of these were new
+};
+
+enum class Outcome { succeeded, failed, canceled, timed_out };
+struct Report {
+    LeaseId lease{};
+    Outcome outcome = Outcome::succeeded;
+    std::string result{};  // JSON, or empty
+    std::string error_code{};
+    std::string error_message{};
+    bool retryable = true;
+};
+
+// Gives a job back; the attempt does not count.
+struct HandBack {
+    LeaseId lease{};
+    std::string reason{};
+};
+
+// ── what a client says ──────────────────────────────────────────────────────────────────────────────
+// An empty tenant stands for any: the caller may see them all.
+struct CancelJob {
+    JobId job{};
+    std::string tenant{};
+    std::string reason{};
+    std::string actor{};
+};
+struct ReplayJob {
+    JobId job{};
+    std::string tenant{};
+    std::string reason{};
+    std::string actor{};
+};
+struct ExplainJob {
+    JobId job{};
+    std::string tenant{};
+};
+struct Reason {
+    std::string code{};    // not_due, retry_backoff, dependency, exclusive_key, no_worker…
+    std::string detail{};  // for people
+    std::string blocker_kind{};  // job, worker, lease… or empty
+    std::string blocker{};       // what it waits for
+    std::optional<Timestamp> until{};  // the next moment at which this could change, if known
+};
+struct Explanation {
+    JobState state = JobState::queued;
+    std::vector<Reason> reasons{};
+};
+
+// ── what an operator asks ───────────────────────────────────────────────────────────────────────────
+struct AskDepths {};
+struct Depth {
+    Lane lane;
+    std::int64_t queued = 0;  // claimable or waiting for something
+};
+using Depths = std::vector<Depth>;
+
+}  // namespace sluice

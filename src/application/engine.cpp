@@ -1,0 +1,177 @@
+#include "application/engine.hpp"
+
+#include <algorithm>
+
+#include "application/append_logs.hpp"
+#include "application/cancel_jobs.hpp"
+#include "application/claim_jobs.hpp"
+#include "application/expire_leases.hpp"
+#include "application/explain_job.hpp"
+#include "application/hand_back_jobs.hpp"
+#include "application/heartbeat_jobs.hpp"
+#include "application/replay_jobs.hpp"
+#include "application/report_jobs.hpp"
+#include "application/submit_jobs.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr int sweep_limit = 1000;  // per run, so that one flood of expired leases does not stall the others
+constexpr Duration forgetting_period = std::chrono::minutes(10);
+constexpr Duration retry_period = std::chrono::seconds(1);
+
+// Runs a use case once over all commands of a kind and deals the answers out to their callers.
+template <class Item, class Answer, class UseCase>
+void run_kind(std::vector<Pending<Item, Answer>>& pendings, UseCase&& use_case) {
+    if (pendings.empty()) return;
+    std::vector<Item> all;
+    for (auto& pending : pendings) {
+        std::move(pending.items.begin(), pending.items.end(), std::back_inserter(all));
+    }
+    std::vector<Result<Answer>> answers = use_case(std::span<Item>(all));
+    auto next = answers.begin();
+    for (auto& pending : pendings) {
+        const auto end = next + static_cast<std::ptrdiff_t>(pending.items.size());
+        pending.answers.assign(std::move_iterator(next), std::move_iterator(end));
+        next = end;
+    }
+}
+
+void answer_with_nothing(PendingClaim& claim) { claim.answers.assign(1, Claimed{}); }
+
+const ClaimJobs& claim_of(const PendingClaim& pending) { return pending.items.front(); }
+
+}  // namespace
+
+Engine::Engine(Store& store, Options options)
+    : store_(store), options_(options), ids_(options.node), chance_(options.seed) {
+    ids_.skip_to(store.last_id());
+}
+
+Timestamp Engine::next_due() const { return std::min(store_due_, waiting_room_.next_timeout()); }
+
+Engine::Ran Engine::run(Batch& batch, Timestamp now) {
+    Ran ran;
+    ran.counts.commands = batch.size();
+    std::vector<PendingClaim> answered = answer_without_store(batch, now);
+    if (batch.size() > 0 || store_due_ <= now) {
+        try {
+            run_in_transaction(batch, now, ran);
+            let_claims_wait(batch, now);
+        } catch (const StoreUnavailable& unavailable) {
+            ran.counts.failed = true;
+            store_due_ = now + retry_period;
+            batch.refuse({ErrorCode::unavailable, unavailable.what(), ""});
+        }
+    }
+    std::move(answered.begin(), answered.end(), std::back_inserter(batch.claims));
+    ran.counts.waiting_claims = waiting_room_.size();
+    return ran;
+}
+
+PendingClaim Engine::no_longer_waiting(PendingClaim claim) {
+    workers_.waits(claim_of(claim).worker_id, claim_of(claim).filter, false);
+    return claim;
+}
+
+std::vector<PendingClaim> Engine::answer_without_store(Batch& batch, Timestamp now) {
+    std::vector<PendingClaim> answered;
+    for (const std::uint64_t ticket : batch.forgotten) {
+        if (auto claim = waiting_room_.forget(ticket)) {
+            answered.push_back(no_longer_waiting(*std::move(claim)));
+        }
+        const auto same = [&](const PendingClaim& claim) { return claim_of(claim).ticket == ticket; };
+        const auto fresh = std::find_if(batch.claims.begin(), batch.claims.end(), same);
+        if (fresh != batch.claims.end()) {
+            answered.push_back(std::move(*fresh));
+            batch.claims.erase(fresh);
+        }
+    }
+    auto over = waiting_allowed_ ? waiting_room_.timed_out(now) : waiting_room_.clear();
+    for (PendingClaim& claim : over) answered.push_back(no_longer_waiting(std::move(claim)));
+    for (PendingClaim& claim : answered) answer_with_nothing(claim);
+    return answered;
+}
+
+void Engine::run_in_transaction(Batch& batch, Timestamp now, Ran& ran) {
+    const auto session = store_.begin();
+    Transaction tx(*session, now, ids_, chance_);
+    if (store_due_ <= now) {
+        end_overdue_jobs(tx, sweep_limit);
+        expire_leases(tx, sweep_limit);
+    }
+    run_commands(tx, batch);
+    run_claims(tx, batch);
+    run_kind(batch.explains, [&](std::span<const ExplainJob> commands) {
+        std::vector<Result<Explanation>> answers;
+        for (const ExplainJob& command : commands) answers.push_back(explain_job(tx, workers_, command));
+        return answers;
+    });
+    for (auto& pending : batch.depths) pending.answers.assign(1, tx.leases().depths());
+    if (next_forgetting_ <= now) {
+        tx.idempotency().forget_before(now - options_.idempotency_memory, sweep_limit);
+        workers_.forget_old(now);
+        next_forgetting_ = now + forgetting_period;
+    }
+    tx.flush();
+    const Timestamp due = tx.leases().next_due();
+    session->commit();
+
+    store_due_ = due;
+    const std::size_t commands = ran.counts.commands;
+    ran.counts = tx.counts();
+    ran.counts.commands = commands;
+    ran.touched = tx.touched();
+}
+
+void Engine::run_commands(Transaction& tx, Batch& batch) {
+    run_kind(batch.heartbeats, [&](auto commands) { return heartbeat_jobs(tx, commands); });
+    run_kind(batch.logs, [&](auto commands) { return append_logs(tx, commands); });
+    run_kind(batch.reports, [&](auto commands) { return report_jobs(tx, commands); });
+    run_kind(batch.hand_backs, [&](auto commands) { return hand_back_jobs(tx, commands); });
+    run_kind(batch.cancels, [&](auto commands) { return cancel_jobs(tx, commands); });
+    run_kind(batch.submits, [&](auto commands) {
+        return submit_jobs(tx, commands, options_.idempotency_memory);
+    });
+    run_kind(batch.replays, [&](auto commands) { return replay_jobs(tx, commands); });
+}
+
+void Engine::run_claims(Transaction& tx, Batch& batch) {
+    for (const PendingClaim& claim : batch.claims) {
+        workers_.claimed(claim_of(claim).worker_id, claim_of(claim).filter, tx.now());
+    }
+    std::vector<PendingClaim> woken = waiting_room_.wake(tx.leases().newly_ready(tx.now()));
+    for (PendingClaim& claim : woken) claim = no_longer_waiting(std::move(claim));
+    // Those who waited come before those who have just come.
+    std::move(batch.claims.begin(), batch.claims.end(), std::back_inserter(woken));
+    batch.claims = std::move(woken);
+    if (batch.claims.empty()) return;
+
+    std::vector<ClaimJobs> claims;  // copies: a claim that finds nothing goes on waiting
+    claims.reserve(batch.claims.size());
+    for (const PendingClaim& pending : batch.claims) claims.push_back(claim_of(pending));
+    std::vector<Result<Claimed>> answers = claim_jobs(tx, claims);
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        batch.claims[i].answers.assign(1, std::move(answers[i]));
+    }
+}
+
+void Engine::let_claims_wait(Batch& batch, Timestamp now) {
+    if (!waiting_allowed_) return;
+    std::vector<PendingClaim> answered;
+    for (PendingClaim& pending : batch.claims) {
+        const ClaimJobs& claim = claim_of(pending);
+        const bool waits = pending.answers.front() && pending.answers.front()->empty() &&
+                           claim.wait_until && *claim.wait_until > now;
+        if (!waits) {
+            answered.push_back(std::move(pending));
+            continue;
+        }
+        workers_.waits(claim.worker_id, claim.filter, true);
+        pending.answers.clear();
+        waiting_room_.park(std::move(pending));
+    }
+    batch.claims = std::move(answered);
+}
+
+}  // namespace sluice

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "application/transaction.hpp"
+
+namespace sluice {
+
+// Writes the end of jobs whose final step was applied and recorded, and carries it on to the jobs that depend
+// on them: those whose dependencies have all ended may run; those that must not run without a success are
+// canceled, and so on down the line.
+void finish_jobs(Transaction& tx, std::vector<Job> ended);
+
+// Ends queued jobs because a dependency ended without success. Used for those that arrive too late, too.
+void cancel_for_dependency(Transaction& tx, Job& job, JobId dependency, JobState state);
+
+}  // namespace sluice

@@ -1,0 +1,36 @@
+#include "application/hand_back_jobs.hpp"
+
+#include "application/error_detail.hpp"
+#include "application/leased_jobs.hpp"
+
+namespace sluice {
+namespace {
+
+Result<Job> hand_back(Transaction& tx, const HandBack& command) {
+    std::optional<Job> job = tx.jobs().find_one(command.lease.job);
+    if (auto refusal = lease_refusal(job, command.lease)) return *std::move(refusal);
+
+    std::string actor = worker_actor(job->lease->worker_id);
+    std::string detail = reason_detail(command.reason);
+    if (is_final(job->state)) {
+        close_ended_lease(tx, *job, std::move(actor), std::move(detail));
+    } else {
+        --job->attempt;
+        requeue_job(tx, *job,
+                    {.step = Step::handed_back,
+                     .run_after = tx.now(),
+                     .actor = std::move(actor),
+                     .detail = std::move(detail)});
+    }
+    return *std::move(job);
+}
+
+}  // namespace
+
+std::vector<Result<Job>> hand_back_jobs(Transaction& tx, std::span<const HandBack> hand_backs) {
+    std::vector<Result<Job>> answers;
+    for (const HandBack& command : hand_backs) answers.push_back(hand_back(tx, command));
+    return answers;
+}
+
+}  // namespace sluice

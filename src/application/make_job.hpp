@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "domain/job.hpp"
+#include "domain/job_type.hpp"
+#include "domain/result.hpp"
+
+namespace sluice {
+
+// A job as a client asks for it: what is not said comes from the job's type.
+struct NewJob {
+    std::string tenant = "default";
+    std::string project{};
+    std::optional<std::string> queue{};
+    std::string type{};
+    std::string payload = "null";
+    std::optional<int> priority{};
+    std::optional<Timestamp> run_after{};
+    std::optional<Duration> delay{};
+    std::optional<Duration> timeout{};
+    std::optional<int> max_attempts{};
+    std::optional<Backoff> backoff{};
+    std::string entity_type{};
+    std::string entity_id{};
+    std::string site_id{};
+    std::string node_id{};
+    std::vector<std::string> exclusive_keys{};
+    std::vector<std::string> labels{};
+    std::vector<JobId> depends_on{};
+    OnDependencyFailure on_dependency_failure = OnDependencyFailure::cancel;
+    std::string source{};
+    std::string correlation_id{};
+};
+
+// The most that a job may ask for. Every limit has its test.
+namespace limits {
+inline constexpr std::size_t name_bytes = 200;       // type, queue, ids and the like
+inline constexpr std::size_t payload_bytes = 256 * 1024;
+inline constexpr std::size_t list_items = 32;        // exclusive keys, labels, backoff delays
+inline constexpr std::size_t dependencies = 100;
+inline constexpr std::size_t batch_jobs = 1000;
+inline constexpr int priority = 1'000'000;           // either side of zero
+inline constexpr int attempts = 1000;
+inline constexpr Duration timeout = std::chrono::hours(24 * 30);
+inline constexpr Duration delay = std::chrono::hours(24 * 366 * 10);
+}  // namespace limits
+
+// Checks every field and fills in the type's defaults. The refusal's pointer names the field.
+Result<JobSpec> make_job(NewJob wanted, const JobTypes& types, Timestamp now);
+
+}  // namespace sluice

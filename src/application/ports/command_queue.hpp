@@ -1,0 +1,60 @@
+#pragma once
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "application/batch.hpp"
+
+namespace sluice {
+
+// Where commands wait for the next commit. Called on the I/O thread, where the answers arrive, too.
+class CommandQueue {
+  public:
+    virtual ~CommandQueue() = default;
+
+    // Queues commands that are decided together with whatever else waits, and calls `done` with one answer
+    // per item after they are on disk. When too much waits already, they are refused as unavailable at once.
+    template <class Item>
+    void post(std::vector<Item> items, std::function<void(AnswersTo<Item>)> done) {
+        PendingOf<Item> pending{.items = std::move(items), .done = std::move(done)};
+        const std::size_t rows = rows_of(pending.items);
+        const auto put = [&](Batch& batch) { batch.of<Item>().push_back(std::move(pending)); };
+        if (add(rows, put)) return;
+
+        const Error refusal{ErrorCode::unavailable, "too many requests wait for the store", ""};
+        pending.done(AnswersTo<Item>(pending.items.size(), refusal));
+    }
+
+    template <class Item>
+    void post_one(Item item, std::function<void(typename AnswersTo<Item>::value_type)> done) {
+        std::vector<Item> items;
+        items.push_back(std::move(item));
+        post<Item>(std::move(items), [done = std::move(done)](AnswersTo<Item> answers) {
+            done(std::move(answers.front()));
+        });
+    }
+
+    // Withdraws a claim that waits; it is answered with nothing, unless it has been served already.
+    virtual void forget(std::uint64_t ticket) = 0;
+
+  protected:
+    // Calls `put` with a batch that takes `rows` more, or returns false when too much waits.
+    virtual bool add(std::size_t rows, const std::function<void(Batch&)>& put) = 0;
+
+  private:
+    template <class Item>
+    static std::size_t rows_of(const std::vector<Item>& items) {
+        std::size_t rows = items.size();
+        if constexpr (std::is_same_v<Item, SubmitJobs>) {
+            for (const SubmitJobs& item : items) rows += item.jobs.size();
+        } else if constexpr (std::is_same_v<Item, AppendLogs>) {
+            for (const AppendLogs& item : items) rows += item.entries.size();
+        } else if constexpr (std::is_same_v<Item, ClaimJobs>) {
+            for (const ClaimJobs& item : items) rows += static_cast<std::size_t>(item.limit);
+        }
+        return rows;
+    }
+};
+
+}  // namespace sluice

@@ -1,0 +1,33 @@
+#include "application/ports/job_reader.hpp"
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+bool matches(const std::string& wanted, const std::string& value) {
+    return wanted.empty() || wanted == value;
+}
+
+template <class List>
+bool contains(const List& list, const typename List::value_type& value) {
+    return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+}  // namespace
+
+bool JobFilter::accepts(const Job& job) const {
+    const JobSpec& spec = job.spec;
+    return matches(tenant, spec.tenant) && (states.empty() || contains(states, job.state)) &&
+           matches(type, spec.type) && matches(queue, spec.queue) &&
+           matches(project, spec.project) && matches(entity_type, spec.entity_type) &&
+           matches(entity_id, spec.entity_id) && matches(site_id, spec.site_id) &&
+           matches(node_id, spec.node_id) && matches(correlation_id, spec.correlation_id) &&
+           (worker_id.empty() || (job.lease && job.lease->worker_id == worker_id)) &&
+           (label.empty() || contains(spec.labels, label)) &&
+           (!created_from || spec.created_at >= *created_from) &&
+           (!created_before || spec.created_at < *created_before) &&
+           (!replay_of || spec.replay_of == replay_of);
+}
+
+}  // namespace sluice

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "domain/history.hpp"
+#include "domain/job.hpp"
+
+namespace sluice {
+
+// Which jobs a list shows. An empty string or an empty list does not narrow it.
+struct JobFilter {
+    std::string tenant = "default";
+    std::vector<JobState> states{};
+    std::string type{};
+    std::string queue{};
+    std::string project{};
+    std::string entity_type{};
+    std::string entity_id{};
+    std::string site_id{};
+    std::string node_id{};
+    std::string correlation_id{};
+    std::string worker_id{};  // who runs it now
+    std::string label{};
+    std::optional<Timestamp> created_from{};
+    std::optional<Timestamp> created_before{};
+    std::optional<JobId> replay_of{};
+
+    // Whether the job is one of those that the list shows.
+    bool accepts(const Job& job) const;
+};
+
+// Reads jobs and what happened to them. Each sentence below has a test in tests/contract/, which every
+// store must pass. Throws StoreUnavailable when the store cannot answer.
+//
+//   Committed: a reader sees what was committed before its call, and nothing that was not.
+//   Whole: one call sees one moment; a job never shows half of a change.
+class JobReader {
+  public:
+    virtual ~JobReader() = default;
+
+    // The jobs of these ids, in this order; nothing where no job has the id.
+    virtual std::vector<std::optional<Job>> find(std::span<const JobId> ids) = 0;
+
+    // Jobs that the filter accepts with ids below `before`, newest first, `limit` at the most.
+    virtual std::vector<Job> list(const JobFilter& filter, JobId before, int limit) = 0;
+
+    // The job's events with numbers above `after`, in order, `limit` at the most.
+    virtual std::vector<Event> events(JobId job, std::int64_t after, int limit) = 0;
+
+    // The job's log lines with numbers above `after`, in order, `limit` at the most.
+    virtual std::vector<LogLine> logs(JobId job, std::int64_t after, int limit) = 0;
+
+    // Ids above `after` in order, `limit` at the most, of every tenant: for walking the whole store.
+    virtual std::vector<JobId> ids_after(JobId after, int limit) = 0;
+
+    std::optional<Job> find_one(JobId id) { return std::move(find({&id, 1}).front()); }
+};
+
+inline constexpr JobId newest{INT64_MAX};  // as `before`: start a list at its newest job
+
+}  // namespace sluice

@@ -1,0 +1,158 @@
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "application/commands.hpp"
+#include "application/ports/job_reader.hpp"
+#include "domain/lane.hpp"
+
+namespace sluice {
+
+// The store gave no answer: it is gone, full or broken. Thrown by infrastructure only. A write may or may
+// not have happened; to send the same command again does no harm.
+class StoreUnavailable : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+// A job on its way into the queue.
+struct Arrival {
+    Job job;
+    bool blocked = false;  // it depends on a job that has not ended
+};
+
+// How many jobs of a lane became claimable.
+struct Readied {
+    Lane lane;
+    int count = 0;
+};
+
+// Writes jobs. Every sentence has a test in tests/contract/.
+class JobStore : public JobReader {
+  public:
+    // Adds queued jobs. They become claimable when their run_after has come, unless they are blocked.
+    virtual void put(std::span<const Arrival> arrivals) = 0;
+
+    // Puts running jobs back in the queue: their leases are closed, their keys are free, and they become
+    // claimable when run_after has come.
+    virtual void requeue(std::span<const Job> jobs) = 0;
+
+    // Writes how queued or running jobs ended. A job that still carries a lease keeps it, and its keys.
+    virtual void finish(std::span<const Job> jobs) = 0;
+
+    // The queued jobs that are blocked by one of these, each once, in order of their ids.
+    virtual std::vector<JobId> dependents(std::span<const JobId> ended) = 0;
+
+    // Lets blocked jobs be claimed when their run_after has come.
+    virtual void unblock(std::span<const Job> jobs) = 0;
+};
+
+// The ready queue and the leases of what was taken from it.
+class LeaseStore {
+  public:
+    virtual ~LeaseStore() = default;
+
+    // For each filter in turn, takes up to `limit` claimable jobs that it accepts out of the queue: higher
+    // priority first, then older. A job is passed over while another one holds one of its keys. The keys
+    // of a taken job are held from now on until its lease is closed.
+    struct Wanted {
+        const ClaimFilter* filter = nullptr;
+        int limit = 1;
+    };
+    virtual std::vector<std::vector<Job>> take(std::span<const Wanted> wanted, Timestamp now) = 0;
+
+    // Writes the leases of jobs that were just taken.
+    virtual void open(std::span<const Job> jobs) = 0;
+
+    // Writes what a heartbeat or log lines changed: the lease, progress, message and log number.
+    virtual void save(std::span<const Job> jobs) = 0;
+
+    // Closes the leases of jobs that have ended, and frees their keys.
+    virtual void close(std::span<const Job> jobs) = 0;
+
+    // Leases that ran out at or before `now`, the earliest first, `limit` at the most.
+    virtual std::vector<JobId> expired(Timestamp now, int limit) = 0;
+
+    // Running jobs whose deadline has come and that were not asked to stop, the earliest first.
+    virtual std::vector<JobId> overdue(Timestamp now, int limit) = 0;
+
+    // The earliest moment at which a lease runs out, a deadline comes, or a queued job becomes claimable.
+    virtual Timestamp next_due() = 0;
+
+    // What became claimable since the last call, by writes or because its time has come.
+    virtual std::vector<Readied> newly_ready(Timestamp now) = 0;
+
+    // Who holds each of these keys of the tenant, if anybody.
+    virtual std::vector<std::optional<JobId>> holders(const std::string& tenant,
+                                                      std::span<const std::string> keys) = 0;
+
+    // How many jobs are queued, by lane.
+    virtual Depths depths() = 0;
+};
+
+class HistoryStore {
+  public:
+    virtual ~HistoryStore() = default;
+
+    // Appends; a job's events come in the order of their numbers. Nothing here is ever changed.
+    virtual void append(std::span<const Event> events) = 0;
+    virtual void append(std::span<const LogLine> lines) = 0;
+};
+
+// What a client's Idempotency-Key stands for.
+struct IdempotentRequest {
+    std::string tenant;
+    std::string key;
+    Digest body_digest{};
+    std::vector<JobId> jobs{};
+    Timestamp at{};
+
+    bool operator==(const IdempotentRequest&) const = default;
+};
+
+class IdempotencyStore {
+  public:
+    virtual ~IdempotencyStore() = default;
+
+    // What was put under this key of this tenant, if anything.
+    virtual std::optional<IdempotentRequest> find(const std::string& tenant, const std::string& key) = 0;
+
+    // Remembers the request, in the place of what was there.
+    virtual void put(const IdempotentRequest& request) = 0;
+
+    // Forgets what was put before `time`, `limit` of it at the most; returns how much that was.
+    virtual int forget_before(Timestamp time, int limit) = 0;
+};
+
+// One open transaction. Destroyed without commit(), it leaves the store as it was.
+class Session {
+  public:
+    virtual ~Session() = default;
+
+    virtual JobStore& jobs() = 0;
+    virtual LeaseStore& leases() = 0;
+    virtual HistoryStore& history() = 0;
+    virtual IdempotencyStore& idempotency() = 0;
+
+    // When this returns, everything that was written is on disk and visible to readers.
+    virtual void commit() = 0;
+};
+
+// Where everything is kept.
+class Store {
+  public:
+    virtual ~Store() = default;
+
+    // Opens the one writing transaction. Called by one thread, one session at a time.
+    virtual std::unique_ptr<Session> begin() = 0;
+
+    // A reader for the calling thread. Any number may be open beside each other and beside a session.
+    virtual std::unique_ptr<JobReader> reader() = 0;
+
+    // The largest number that was ever given to a job or a lease.
+    virtual std::int64_t last_id() = 0;
+};
+
+}  // namespace sluice

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "application/ports/store.hpp"
+
+namespace sluice {
+
+// What one commit did.
+struct CommitRecord {
+    std::size_t commands = 0;
+    std::int64_t submitted = 0;
+    std::int64_t claimed = 0;
+    std::array<std::int64_t, 6> ended{};  // by JobState
+    std::int64_t retried = 0;
+    std::int64_t leases_extended = 0;
+    std::int64_t leases_expired = 0;
+    std::int64_t log_lines = 0;
+    std::size_t waiting_claims = 0;
+    Duration took{};
+    bool failed = false;
+};
+
+// Who counts. Called by the committing thread.
+class Telemetry {
+  public:
+    virtual ~Telemetry() = default;
+
+    virtual void committed(const CommitRecord& record) = 0;
+};
+
+}  // namespace sluice

@@ -1,0 +1,42 @@
+#include "application/replay_jobs.hpp"
+
+#include <fmt/format.h>
+
+#include "application/error_detail.hpp"
+
+namespace sluice {
+namespace {
+
+Result<Job> replay(Transaction& tx, const ReplayJob& command) {
+    std::optional<Job> source = tx.jobs().find_one(command.job);
+    if (!source || (!command.tenant.empty() && source->spec.tenant != command.tenant)) {
+        return Error{ErrorCode::not_found, "no job has this id", ""};
+    }
+    if (!is_final(source->state)) {
+        return Error{ErrorCode::conflict,
+                     fmt::format("the job is {}; only a job that has ended can be replayed",
+                                 to_text(source->state)),
+                     ""};
+    }
+    JobSpec spec = std::move(source->spec);
+    spec.replay_of = spec.id;
+    spec.id = tx.next_job_id();
+    spec.created_at = tx.now();
+    spec.run_after = tx.now();
+    spec.depends_on.clear();
+
+    Arrival arrival{accepted(std::move(spec)), false};
+    tx.record(arrival.job, Step::submitted, std::nullopt, command.actor, reason_detail(command.reason));
+    tx.jobs().put({&arrival, 1});
+    return std::move(arrival.job);
+}
+
+}  // namespace
+
+std::vector<Result<Job>> replay_jobs(Transaction& tx, std::span<const ReplayJob> replays) {
+    std::vector<Result<Job>> answers;
+    for (const ReplayJob& command : replays) answers.push_back(replay(tx, command));
+    return answers;
+}
+
+}  // namespace sluice

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "application/commands.hpp"
+#include "application/transaction.hpp"
+
+namespace sluice {
+
+// Submits a new job like one that has ended, to run at once, with `replay_of` set and without its
+// dependencies. The old job is not touched. A job that has not ended is refused as a conflict.
+std::vector<Result<Job>> replay_jobs(Transaction& tx, std::span<const ReplayJob> replays);
+
+}  // namespace sluice

@@ -1,0 +1,158 @@
+#include "application/report_jobs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "application/error_detail.hpp"
+#include "application/finish_jobs.hpp"
+#include "application/leased_jobs.hpp"
+#include "application/waves.hpp"
+#include "domain/check.hpp"
+
+namespace sluice {
+namespace {
+
+Step step_of(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::succeeded: return Step::succeeded;
+        case Outcome::failed: return Step::failed;
+        case Outcome::canceled: return Step::canceled;
+        case Outcome::timed_out: return Step::timed_out;
+    }
+    return Step::failed;
+}
+
+JobState state_of(Outcome outcome) { return *next_state(JobState::running, step_of(outcome)); }
+
+std::string error_code_of(const Report& report) {
+    if (report.error_code.empty() && report.outcome == Outcome::timed_out) {
+        return std::string(job_timeout_code);
+    }
+    return report.error_code;
+}
+
+// Whether the policy gives the job another attempt after this report.
+bool is_retried(const Job& job, const Report& report) {
+    if (job.attempt >= job.spec.max_attempts) return false;
+    if (job.lease->stop_requested) return report.outcome != Outcome::succeeded;  // its deadline came
+    if (report.outcome == Outcome::timed_out) return job.spec.retry_on_timeout;
+    return report.outcome == Outcome::failed && report.retryable;
+}
+
+// The detail of a retry. Reports that say the same have the same detail, which tells a repeated one.
+std::string retry_detail(const Report& report, std::string_view run_after) {
+    return error_detail(error_code_of(report), report.error_message,
+                        fmt::format(R"("run_after":"{}",)", run_after));
+}
+
+constexpr std::string_view run_after_prefix = R"({"run_after":")";
+constexpr std::size_t rfc3339_size = 24;
+
+void retry(Transaction& tx, Job& job, const Report& report) {
+    job.error_code = error_code_of(report);
+    job.error_message = report.error_message;
+    const Timestamp run_after = tx.now() + job.spec.backoff.after(job.attempt, tx.chance());
+    requeue_job(tx, job,
+                {.step = Step::retried,
+                 .run_after = run_after,
+                 .actor = worker_actor(job.lease->worker_id),
+                 .detail = retry_detail(report, to_rfc3339(run_after))});
+}
+
+void finish(Transaction& tx, Job& job, const Report& report) {
+    job.result = report.result;
+    job.error_code = error_code_of(report);
+    job.error_message = report.error_message;
+    if (report.outcome == Outcome::succeeded && job.progress) job.progress = 100;
+    end_job(tx, job,
+            {.step = step_of(report.outcome),
+             .actor = worker_actor(job.lease->worker_id),
+             .detail = error_detail(job.error_code, job.error_message)});
+}
+
+// The worker has stopped; its job had ended before that.
+Result<Job> acknowledge_end(Transaction& tx, Job& job, const Report& report) {
+    close_ended_lease(tx, job, worker_actor(job.lease->worker_id),
+                      fmt::format(R"({{"reported":"{}"}})", to_text(state_of(report.outcome))));
+    if (report.outcome == Outcome::canceled || state_of(report.outcome) == job.state) return job;
+    return Error{ErrorCode::conflict,
+                 fmt::format("the job was {} before this report came", to_text(job.state)), ""};
+}
+
+// The job as it was after the retry that `event` tells of.
+Job as_after_retry(Job job, const Event& event, const Report& report) {
+    const std::string_view text = event.detail;
+    const auto run_after = parse_rfc3339(text.substr(run_after_prefix.size(), rfc3339_size));
+    check(run_after.has_value(), "a retry's detail names its time");
+    Job then = accepted(std::move(job.spec));
+    then.attempt = event.attempt;
+    then.run_after = *run_after;
+    then.error_code = error_code_of(report);
+    then.error_message = report.error_message;
+    then.log_seq = event.log_seq;
+    then.head = {event.seq, event.hash};
+    return then;
+}
+
+bool says_the_same(const Job& job, const Event& event, const Report& report) {
+    if (event.step == Step::retried) {
+        const std::string_view text = event.detail;
+        return text.starts_with(run_after_prefix) && report.outcome != Outcome::succeeded &&
+               event.detail == retry_detail(report, text.substr(run_after_prefix.size(), rfc3339_size));
+    }
+    if (event.step == Step::lease_closed) return report.outcome == Outcome::canceled;
+    return event.to == state_of(report.outcome) && job.result == report.result &&
+           job.error_code == error_code_of(report) && job.error_message == report.error_message;
+}
+
+// A report under a lease that is not current: a repeat of what this lease reported before, or too late.
+Result<Job> answer_stale(Transaction& tx, std::optional<Job>& job, const Report& report, Error refusal) {
+    if (!job) return refusal;
+    tx.flush();  // the first report may be in this very batch
+    const auto events = tx.jobs().events(job->spec.id, 0, 10'000);
+    const auto closing = std::find_if(events.rbegin(), events.rend(), [&](const Event& event) {
+        const bool reported = event.step == Step::retried || event.step == Step::lease_closed ||
+                              (event.to && is_final(*event.to));
+        return event.lease == report.lease.token && reported && event.actor.starts_with("worker:");
+    });
+    if (closing == events.rend()) return refusal;
+    if (!says_the_same(*job, *closing, report)) {
+        return Error{ErrorCode::conflict, "this lease has reported another outcome before", ""};
+    }
+    if (closing->step == Step::retried) return as_after_retry(*std::move(job), *closing, report);
+    return *std::move(job);
+}
+
+}  // namespace
+
+std::vector<Result<Job>> report_jobs(Transaction& tx, std::span<const Report> reports) {
+    std::vector<Result<Job>> answers(reports.size(), Error{});
+    const auto job_of = [&](std::size_t i) { return reports[i].lease.job; };
+    for (const auto& wave : in_waves(reports.size(), job_of)) {
+        std::vector<JobId> ids;
+        for (const std::size_t i : wave) ids.push_back(job_of(i));
+        auto found = tx.jobs().find(ids);
+        std::vector<Job> ended;
+        for (std::size_t k = 0; k < wave.size(); ++k) {
+            const Report& report = reports[wave[k]];
+            std::optional<Job>& job = found[k];
+            if (auto refusal = lease_refusal(job, report.lease)) {
+                answers[wave[k]] = answer_stale(tx, job, report, *std::move(refusal));
+            } else if (is_final(job->state)) {
+                answers[wave[k]] = acknowledge_end(tx, *job, report);
+            } else if (is_retried(*job, report)) {
+                retry(tx, *job, report);
+                answers[wave[k]] = *std::move(job);
+            } else {
+                finish(tx, *job, report);
+                ended.push_back(*job);
+                answers[wave[k]] = *std::move(job);
+            }
+        }
+        finish_jobs(tx, std::move(ended));
+    }
+    return answers;
+}
+
+}  // namespace sluice

@@ -1,0 +1,216 @@
+#include "application/submit_jobs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "application/finish_jobs.hpp"
+#include "application/waves.hpp"
+#include "domain/check.hpp"
+
+namespace sluice {
+namespace {
+
+std::string pointer_to(const SubmitJobs& command, std::size_t place, std::string_view field) {
+    return command.is_batch ? fmt::format("/jobs/{}/{}", place, field) : fmt::format("/{}", field);
+}
+
+// Whether jobs of one command wait for each other in a circle: repeatedly takes away those that wait for
+// nothing; what cannot be taken away is in, or behind, a circle.
+std::optional<std::size_t> find_cycle(const std::vector<std::vector<std::size_t>>& siblings) {
+    std::vector<std::size_t> open(siblings.size());
+    std::vector<std::vector<std::size_t>> waiting(siblings.size());
+    std::vector<std::size_t> free;
+    for (std::size_t i = 0; i < siblings.size(); ++i) {
+        open[i] = siblings[i].size();
+        for (const std::size_t other : siblings[i]) waiting[other].push_back(i);
+        if (open[i] == 0) free.push_back(i);
+    }
+    while (!free.empty()) {
+        const std::size_t next = free.back();
+        free.pop_back();
+        for (const std::size_t other : waiting[next]) {
+            if (--open[other] == 0) free.push_back(other);
+        }
+    }
+    const auto stuck = std::find_if(open.begin(), open.end(), [](std::size_t count) { return count > 0; });
+    if (stuck == open.end()) return std::nullopt;
+    return static_cast<std::size_t>(stuck - open.begin());
+}
+
+struct Dependencies {
+    bool blocked = false;
+    std::optional<Job> failed{};  // one that ended without success, when that matters to the job
+};
+
+// Looks at the dependencies outside the command.
+Result<Dependencies> look_at_dependencies(Transaction& tx, const SubmitJobs& command, std::size_t place) {
+    const JobSpec& spec = command.jobs[place];
+    Dependencies dependencies;
+    if (spec.depends_on.empty()) return dependencies;
+    auto found = tx.jobs().find(spec.depends_on);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        if (!found[i] || found[i]->spec.tenant != spec.tenant) {
+            return Error{ErrorCode::invalid,
+                         fmt::format("no job has the id {}", to_text(spec.depends_on[i])),
+                         pointer_to(command, place, "depends_on")};
+        }
+        const JobState state = found[i]->state;
+        if (!is_final(state)) {
+            dependencies.blocked = true;
+        } else if (state != JobState::succeeded &&
+                   spec.on_dependency_failure == OnDependencyFailure::cancel) {
+            dependencies.failed = std::move(found[i]);
+        }
+    }
+    return dependencies;
+}
+
+std::optional<Error> refuse_cycle(const SubmitJobs& command) {
+    if (command.siblings.empty()) return std::nullopt;
+    const auto stuck = find_cycle(command.siblings);
+    if (!stuck) return std::nullopt;
+    return Error{ErrorCode::invalid, "these jobs wait for each other in a circle",
+                 pointer_to(command, *stuck, "depends_on")};
+}
+
+// Gives the job its id and time, and turns references to its siblings into ids.
+void settle_spec(Transaction& tx, SubmitJobs& command, std::size_t place, const std::vector<JobId>& ids) {
+    JobSpec& spec = command.jobs[place];
+    spec.id = ids[place];
+    spec.created_at = tx.now();
+    spec.run_after = std::max(spec.run_after, tx.now());
+    if (command.siblings.empty()) return;
+    for (const std::size_t sibling : command.siblings[place]) spec.depends_on.push_back(ids[sibling]);
+    std::sort(spec.depends_on.begin(), spec.depends_on.end());
+    const auto repeats = std::unique(spec.depends_on.begin(), spec.depends_on.end());
+    spec.depends_on.erase(repeats, spec.depends_on.end());
+}
+
+// Gathers what all commands of a batch bring, so that it is stored in one call.
+class Intake {
+  public:
+    explicit Intake(Transaction& tx) : tx_(tx) {}
+
+    // Takes the command's jobs in, or refuses it whole. Returns the places of its jobs.
+    Result<std::vector<JobId>> accept(SubmitJobs& command);
+
+    // Stores what was taken in, and ends the jobs whose dependencies had failed before they came.
+    void store();
+
+    // The jobs of a command as they were accepted. Only after store().
+    std::vector<Job> hand_out(std::size_t first, std::size_t count);
+
+    std::size_t size() const { return arrivals_.size(); }
+
+  private:
+    Transaction& tx_;
+    std::vector<Arrival> arrivals_;
+    std::vector<std::pair<std::size_t, Job>> doomed_;  // place, and the dependency that failed
+    std::size_t stored_ = 0;
+};
+
+Result<std::vector<JobId>> Intake::accept(SubmitJobs& command) {
+    if (auto refusal = refuse_cycle(command)) return *std::move(refusal);
+    std::vector<Dependencies> dependencies;
+    for (std::size_t i = 0; i < command.jobs.size(); ++i) {
+        auto looked = look_at_dependencies(tx_, command, i);
+        if (!looked) return looked.error();
+        if (!command.siblings.empty() && !command.siblings[i].empty()) looked->blocked = true;
+        dependencies.push_back(std::move(*looked));
+    }
+
+    std::vector<JobId> ids(command.jobs.size());
+    for (JobId& id : ids) id = tx_.next_job_id();
+    for (std::size_t i = 0; i < command.jobs.size(); ++i) {
+        settle_spec(tx_, command, i, ids);
+        Job job = accepted(std::move(command.jobs[i]));
+        tx_.record(job, Step::submitted, std::nullopt, command.actor);
+        if (dependencies[i].failed) doomed_.emplace_back(arrivals_.size(), *std::move(dependencies[i].failed));
+        arrivals_.push_back({std::move(job), dependencies[i].blocked});
+    }
+    return ids;
+}
+
+void Intake::store() {
+    if (stored_ < arrivals_.size()) {
+        tx_.jobs().put(std::span(arrivals_).subspan(stored_));
+        stored_ = arrivals_.size();
+    }
+    std::vector<Job> ended;
+    for (const auto& [place, dependency] : doomed_) {
+        ended.push_back(arrivals_[place].job);
+        cancel_for_dependency(tx_, ended.back(), dependency.spec.id, dependency.state);
+    }
+    doomed_.clear();
+    finish_jobs(tx_, std::move(ended));
+}
+
+std::vector<Job> Intake::hand_out(std::size_t first, std::size_t count) {
+    std::vector<Job> jobs;
+    jobs.reserve(count);
+    for (std::size_t i = first; i < first + count; ++i) jobs.push_back(std::move(arrivals_[i].job));
+    return jobs;
+}
+
+// The answer that the first request with this key got.
+Submitted repeat_answer(Transaction& tx, const IdempotentRequest& first) {
+    Submitted answer{.jobs = {}, .repeated = true};
+    for (std::optional<Job>& job : tx.jobs().find(first.jobs)) {
+        check(job.has_value(), "a remembered job exists");
+        Job then = accepted(std::move(job->spec));
+        then.head.seq = 1;
+        answer.jobs.push_back(std::move(then));
+    }
+    return answer;
+}
+
+// What the command's key was used for before, while that is remembered; refuses another body.
+Result<std::optional<IdempotentRequest>> remembered_request(Transaction& tx, const SubmitJobs& command,
+                                                            Duration remembered) {
+    if (command.idempotency_key.empty()) return std::optional<IdempotentRequest>{};
+    auto first = tx.idempotency().find(command.jobs.front().tenant, command.idempotency_key);
+    if (!first || first->at + remembered <= tx.now()) return std::optional<IdempotentRequest>{};
+    if (first->body_digest == command.body_digest) return first;
+    return Error{ErrorCode::idempotency_mismatch,
+                 "this Idempotency-Key was used with another body; use a new key for a new request", ""};
+}
+
+}  // namespace
+
+std::vector<Result<Submitted>> submit_jobs(Transaction& tx, std::span<SubmitJobs> commands,
+                                           Duration remembered) {
+    Intake intake(tx);
+    std::vector<Result<Submitted>> answers(commands.size(), Submitted{});
+    std::vector<std::size_t> first_places(commands.size());
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+        SubmitJobs& command = commands[i];
+        first_places[i] = intake.size();
+        const auto before = remembered_request(tx, command, remembered);
+        if (!before) {
+            answers[i] = before.error();
+        } else if (*before) {
+            intake.store();  // what the key stands for may have come in this very batch
+            answers[i] = repeat_answer(tx, **before);
+        } else {
+            const std::string tenant = command.jobs.front().tenant;
+            auto ids = intake.accept(command);
+            if (!ids) {
+                answers[i] = ids.error();
+            } else if (!command.idempotency_key.empty()) {
+                tx.idempotency().put(
+                    {tenant, command.idempotency_key, command.body_digest, *std::move(ids), tx.now()});
+            }
+        }
+    }
+    intake.store();
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+        const std::size_t end = i + 1 < commands.size() ? first_places[i + 1] : intake.size();
+        if (answers[i] && !answers[i]->repeated) {
+            answers[i]->jobs = intake.hand_out(first_places[i], end - first_places[i]);
+        }
+    }
+    return answers;
+}
+
+}  // namespace sluice

@@ -1,0 +1,44 @@
+#include "application/transaction.hpp"
+
+namespace sluice {
+
+void Transaction::record(Job& job, Step step, std::optional<JobState> from, std::string actor,
+                         std::string detail) {
+    EventParts parts{.step = step,
+                     .from = from,
+                     .lease = job.lease ? std::optional(job.lease->token) : std::nullopt,
+                     .actor = std::move(actor),
+                     .at = now_,
+                     .detail = std::move(detail)};
+    events_.push_back(sluice::record(job, std::move(parts)));
+    count(events_.back());
+}
+
+void Transaction::count(const Event& event) {
+    touched_.push_back(event.job);
+    switch (event.step) {
+        case Step::submitted: ++counts_.submitted; break;
+        case Step::claimed: ++counts_.claimed; break;
+        case Step::retried: ++counts_.retried; break;
+        case Step::lease_expired: ++counts_.leases_expired; break;
+        default: break;
+    }
+    if (event.to && is_final(*event.to)) ++counts_.ended[static_cast<std::size_t>(*event.to)];
+}
+
+void Transaction::append(std::span<const LogLine> lines) {
+    if (lines.empty()) return;
+    session_.history().append(lines);
+    counts_.log_lines += static_cast<std::int64_t>(lines.size());
+    for (const LogLine& line : lines) {
+        if (touched_.empty() || touched_.back() != line.job) touched_.push_back(line.job);
+    }
+}
+
+void Transaction::flush() {
+    if (events_.empty()) return;
+    session_.history().append(events_);
+    events_.clear();
+}
+
+}  // namespace sluice

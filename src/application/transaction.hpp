@@ -1,0 +1,59 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "application/ports/store.hpp"
+#include "application/ports/telemetry.hpp"
+#include "domain/chance.hpp"
+
+namespace sluice {
+
+// What a use case works with: an open session, the moment it happens at, and ids and chance for it.
+// Events are gathered and written together; see flush().
+class Transaction {
+  public:
+    Transaction(Session& session, Timestamp now, IdSource& ids, Chance& chance)
+        : session_(session), now_(now), ids_(ids), chance_(chance) {}
+
+    JobStore& jobs() { return session_.jobs(); }
+    LeaseStore& leases() { return session_.leases(); }
+    HistoryStore& history() { return session_.history(); }
+    IdempotencyStore& idempotency() { return session_.idempotency(); }
+
+    Timestamp now() const { return now_; }
+    JobId next_job_id() { return JobId{ids_.next(now_)}; }
+    LeaseToken next_token() { return LeaseToken{ids_.next(now_)}; }
+    double chance() { return chance_.next(); }
+
+    // Adds the next event to the job's history and moves its head. Call it after the step was applied and
+    // before the job is written, since the head is written with it.
+    void record(Job& job, Step step, std::optional<JobState> from, std::string actor,
+                std::string detail = {});
+
+    // Stores log lines now.
+    void append(std::span<const LogLine> lines);
+
+    // Writes the events that were gathered so far.
+    void flush();
+
+    // Jobs that got events or log lines, for those who watch them.
+    const std::vector<JobId>& touched() const { return touched_; }
+    CommitRecord& counts() { return counts_; }
+
+  private:
+    void count(const Event& event);
+
+    Session& session_;
+    Timestamp now_;
+    IdSource& ids_;
+    Chance& chance_;
+    std::vector<Event> events_;
+    std::vector<JobId> touched_;
+    CommitRecord counts_;
+};
+
+inline std::string worker_actor(const std::string& worker_id) { return "worker:" + worker_id; }
+inline constexpr const char* engine_actor = "engine";
+
+}  // namespace sluice

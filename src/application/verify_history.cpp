@@ -1,0 +1,73 @@
+#include "application/verify_history.hpp"
+
+#include <fmt/format.h>
+
+namespace sluice {
+namespace {
+
+constexpr int page = 500;
+
+std::string follows(const Event& event, std::optional<JobState> state) {
+    if (event.step == Step::submitted) return event.seq == 1 ? "" : "a job is submitted once";
+    if (!state) return "the first event is not the submission";
+    if (event.step == Step::lease_closed) return event.from || event.to ? "it must not change the state" : "";
+    if (event.from != state) return fmt::format("the job was {} before", to_text(*state));
+    if (event.to != next_state(*state, event.step)) {
+        return fmt::format("a {} job cannot become {} by being {}", to_text(*state),
+                           event.to ? to_text(*event.to) : "nothing", to_text(event.step));
+    }
+    return "";
+}
+
+}  // namespace
+
+std::optional<HistoryBreak> verify_job(JobReader& reader, const Job& job, std::int64_t& events) {
+    const JobId id = job.spec.id;
+    if (sha256(job.spec.payload) != job.spec.payload_digest) {
+        return HistoryBreak{id, 0, "the payload does not match its digest"};
+    }
+    Digest previous = genesis(job.spec);
+    std::optional<JobState> state;
+    std::int64_t seq = 0;
+    for (auto some = reader.events(id, 0, page); !some.empty(); some = reader.events(id, seq, page)) {
+        for (const Event& event : some) {
+            ++events;
+            if (event.seq != ++seq) {
+                return HistoryBreak{id, seq, fmt::format("event {} is missing", seq)};
+            }
+            if (chain_hash(previous, event) != event.hash) {
+                return HistoryBreak{id, seq, "the hash does not match the event, or the one before it"};
+            }
+            if (std::string wrong = follows(event, state); !wrong.empty()) {
+                return HistoryBreak{id, seq, std::move(wrong)};
+            }
+            previous = event.hash;
+            if (event.to) state = event.to;
+        }
+    }
+    if (seq != job.head.seq) {
+        return HistoryBreak{id, seq + 1, fmt::format("the job has {} events, but {} are there", job.head.seq, seq)};
+    }
+    if (state != job.state) {
+        return HistoryBreak{id, seq, fmt::format("the job is {}, its history says {}", to_text(job.state),
+                                                 state ? to_text(*state) : "nothing")};
+    }
+    return std::nullopt;
+}
+
+Verification verify_history(JobReader& reader) {
+    Verification result;
+    JobId last{};
+    for (auto ids = reader.ids_after(last, page); !ids.empty(); ids = reader.ids_after(last, page)) {
+        for (const std::optional<Job>& job : reader.find(ids)) {
+            if (!job) continue;
+            ++result.jobs;
+            result.first_break = verify_job(reader, *job, result.events);
+            if (result.first_break) return result;
+        }
+        last = ids.back();
+    }
+    return result;
+}
+
+}  // namespace sluice

@@ -1,0 +1,63 @@
+#include "application/waiting_room.hpp"
+
+namespace sluice {
+namespace {
+
+const ClaimJobs& claim_of(const PendingClaim& pending) { return pending.items.front(); }
+
+}  // namespace
+
+void WaitingRoom::park(PendingClaim claim) {
+    const std::uint64_t ticket = claim_of(claim).ticket;
+    by_time_.emplace(*claim_of(claim).wait_until, ticket);
+    const auto line = lines_.try_emplace(claim_of(claim).filter).first;
+    places_.emplace(ticket, line);
+    line->second.emplace(ticket, std::move(claim));
+}
+
+PendingClaim WaitingRoom::take(Lines::iterator line, std::uint64_t ticket) {
+    auto node = line->second.extract(ticket);
+    PendingClaim claim = std::move(node.mapped());
+    by_time_.erase({*claim_of(claim).wait_until, ticket});
+    places_.erase(ticket);
+    if (line->second.empty()) lines_.erase(line);
+    return claim;
+}
+
+std::vector<PendingClaim> WaitingRoom::wake(std::span<const Readied> ready) {
+    std::vector<PendingClaim> woken;
+    for (const Readied& readied : ready) {
+        for (int left = readied.count; left > 0;) {
+            auto longest = lines_.end();
+            for (auto line = lines_.begin(); line != lines_.end(); ++line) {
+                if (!line->first.accepts(readied.lane)) continue;
+                const bool waits_longer =
+                    longest == lines_.end() || line->second.begin()->first < longest->second.begin()->first;
+                if (waits_longer) longest = line;
+            }
+            if (longest == lines_.end()) break;
+            woken.push_back(take(longest, longest->second.begin()->first));
+            left -= claim_of(woken.back()).limit;
+        }
+    }
+    return woken;
+}
+
+std::vector<PendingClaim> WaitingRoom::timed_out(Timestamp now) {
+    std::vector<PendingClaim> over;
+    while (!by_time_.empty() && by_time_.begin()->first <= now) {
+        const std::uint64_t ticket = by_time_.begin()->second;
+        over.push_back(take(places_.at(ticket), ticket));
+    }
+    return over;
+}
+
+std::optional<PendingClaim> WaitingRoom::forget(std::uint64_t ticket) {
+    const auto place = places_.find(ticket);
+    if (place == places_.end()) return std::nullopt;
+    return take(place->second, ticket);
+}
+
+std::vector<PendingClaim> WaitingRoom::clear() { return timed_out(never); }
+
+}  // namespace sluice

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "domain/job.hpp"
+
+namespace sluice {
+
+// One thing that happened to a job. A job's events form a chain: each hash covers the event and the
+// hash before it, and the first one covers the job's spec, so that nothing can be changed, left out or
+// swapped without the chain breaking at that place.
+struct Event {
+    JobId job;
+    std::int64_t seq = 0;  // 1, 2, 3… without gaps
+    Step step = Step::submitted;
+    std::optional<JobState> from;  // none for `submitted` and for what changes no state
+    std::optional<JobState> to;
+    int attempt = 0;
+    std::optional<LeaseToken> lease;
+    std::string actor;
+    Timestamp at{};
+    std::int64_t log_seq = 0;  // how many log lines the job had: places the event among them
+    std::string detail;        // a JSON object, or empty
+    Digest hash{};
+
+    bool operator==(const Event&) const = default;
+
+    // Its place on the one sequence that events and log lines share: 1, 2, 3… without gaps.
+    std::int64_t position() const { return seq + log_seq; }
+};
+
+enum class LogLevel { info, warn, error };
+
+std::string_view to_text(LogLevel level);
+std::optional<LogLevel> parse_log_level(std::string_view text);
+
+// One line that a worker wrote about its attempt.
+struct LogLine {
+    JobId job;
+    std::int64_t seq = 0;  // 1, 2, 3… without gaps, over all attempts
+    int attempt = 0;
+    LogLevel level = LogLevel::info;
+    std::string message;
+    std::string data;  // JSON, or empty
+    Timestamp at{};
+    std::int64_t event_seq = 0;  // how many events the job had: places the line among them
+
+    bool operator==(const LogLine&) const = default;
+
+    std::int64_t position() const { return seq + event_seq; }
+};
+
+// What the first event of a job is chained to.
+Digest genesis(const JobSpec& spec);
+
+// The hash of `event` after an event whose hash is `previous`.
+Digest chain_hash(const Digest& previous, const Event& event);
+
+// Makes the next event of `job`, with its place and hash, and moves the job's head to it.
+// Call it after the step was applied; `from` is the state before.
+struct EventParts {
+    Step step = Step::submitted;
+    std::optional<JobState> from;
+    std::optional<LeaseToken> lease;
+    std::string actor;
+    Timestamp at{};
+    std::string detail;
+};
+Event record(Job& job, EventParts parts);
+
+}  // namespace sluice

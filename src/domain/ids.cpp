@@ -1,0 +1,104 @@
+#include "domain/ids.hpp"
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+constexpr int sequence_bits = 12;
+constexpr int node_bits = 10;
+constexpr int tick_shift = sequence_bits + node_bits;
+constexpr std::int64_t sequence_mask = (std::int64_t{1} << sequence_bits) - 1;
+constexpr std::int64_t node_mask = (std::int64_t{1} << node_bits) - 1;
+constexpr std::int64_t epoch_millis = 1577836800000;  // 2020-01-01T00:00:00Z
+constexpr std::int64_t millis_max = (std::int64_t{1} << 41) - 1;
+
+void append_hex(std::string& out, std::uint64_t value, int digits) {
+    constexpr char digit[] = "0123456789abcdef";
+    for (int shift = (digits - 1) * 4; shift >= 0; shift -= 4) out += digit[(value >> shift) & 0xF];
+}
+
+std::optional<std::uint64_t> read_hex(std::string_view text) {
+    std::uint64_t value = 0;
+    for (const char c : text) {
+        value <<= 4;
+        if (c >= '0' && c <= '9') {
+            value |= static_cast<std::uint64_t>(c - '0');
+        } else if (c >= 'a' && c <= 'f') {
+            value |= static_cast<std::uint64_t>(c - 'a' + 10);
+        } else {
+            return std::nullopt;
+        }
+    }
+    return value;
+}
+
+}  // namespace
+
+// Layout: 8 digits of seconds, 4 of milliseconds, 4 of node, 8 of sequence.
+void append_text(std::string& out, JobId id) {
+    const std::int64_t millis = (id.value >> tick_shift) + epoch_millis;
+    append_hex(out, static_cast<std::uint64_t>(millis / 1000), 8);
+    append_hex(out, static_cast<std::uint64_t>(millis % 1000), 4);
+    append_hex(out, static_cast<std::uint64_t>((id.value >> sequence_bits) & node_mask), 4);
+    append_hex(out, static_cast<std::uint64_t>(id.value & sequence_mask), 8);
+}
+
+std::string to_text(JobId id) {
+    std::string text;
+    text.reserve(24);
+    append_text(text, id);
+    return text;
+}
+
+std::optional<JobId> parse_job_id(std::string_view text) {
+    if (text.size() != 24) return std::nullopt;
+    const auto head = read_hex(text.substr(0, 16));
+    const auto tail = read_hex(text.substr(16));
+    if (!head || !tail) return std::nullopt;
+
+    const auto seconds = static_cast<std::int64_t>(*head >> 32);
+    const auto millis = static_cast<std::int64_t>((*head >> 16) & 0xFFFF);
+    const auto node = static_cast<std::int64_t>(*head & 0xFFFF);
+    const auto sequence = static_cast<std::int64_t>(*tail);
+    const std::int64_t since_epoch = seconds * 1000 + millis - epoch_millis;
+    if (millis > 999 || node > node_mask || sequence > sequence_mask) return std::nullopt;
+    if (since_epoch < 0 || since_epoch > millis_max) return std::nullopt;
+    return JobId{(since_epoch << tick_shift) | (node << sequence_bits) | sequence};
+}
+
+void append_text(std::string& out, LeaseId id) {
+    append_text(out, id.job);
+    out += '-';
+    append_hex(out, static_cast<std::uint64_t>(id.token.value), 16);
+}
+
+std::string to_text(LeaseId id) {
+    std::string text;
+    text.reserve(41);
+    append_text(text, id);
+    return text;
+}
+
+std::optional<LeaseId> parse_lease_id(std::string_view text) {
+    if (text.size() != 41 || text[24] != '-') return std::nullopt;
+    const auto job = parse_job_id(text.substr(0, 24));
+    const auto token = read_hex(text.substr(25));
+    if (!job || !token || *token > static_cast<std::uint64_t>(INT64_MAX)) return std::nullopt;
+    return LeaseId{*job, LeaseToken{static_cast<std::int64_t>(*token)}};
+}
+
+IdSource::IdSource(int node) : node_bits_((node & node_mask) << sequence_bits) {}
+
+std::int64_t IdSource::next(Timestamp now) {
+    const std::int64_t millis = std::max<std::int64_t>(to_micros(now) / 1000 - epoch_millis, 0);
+    last_tick_ = std::max(last_tick_ + 1, millis << sequence_bits);
+    return ((last_tick_ >> sequence_bits) << tick_shift) | node_bits_ | (last_tick_ & sequence_mask);
+}
+
+void IdSource::skip_to(std::int64_t used) {
+    const std::int64_t tick = ((used >> tick_shift) << sequence_bits) | (used & sequence_mask);
+    last_tick_ = std::max(last_tick_, tick);
+}
+
+}  // namespace sluice

@@ -1,0 +1,38 @@
+#include "domain/job.hpp"
+
+#include <fmt/format.h>
+
+namespace sluice {
+
+std::vector<std::string> held_keys(const JobSpec& spec) {
+    std::vector<std::string> keys;
+    keys.reserve(spec.exclusive_keys.size() + 2);
+    if (!spec.site_id.empty()) keys.push_back("site_id=" + spec.site_id);
+    if (!spec.node_id.empty()) keys.push_back("node_id=" + spec.node_id);
+    for (const std::string& key : spec.exclusive_keys) keys.push_back("key=" + key);
+    return keys;
+}
+
+Result<JobState> Job::apply(Step step) {
+    const std::optional<JobState> next = next_state(state, step);
+    if (!next) {
+        return Error{ErrorCode::conflict,
+                     fmt::format("the job is {}, so it cannot be {}", to_text(state), to_text(step)), ""};
+    }
+    state = *next;
+    return state;
+}
+
+Timestamp Job::deadline() const {
+    if (state != JobState::running || !started_at || spec.timeout == Duration{0}) return never;
+    return *started_at + spec.timeout;
+}
+
+Job accepted(JobSpec spec) {
+    Job job;
+    job.run_after = spec.run_after;
+    job.spec = std::move(spec);
+    return job;
+}
+
+}  // namespace sluice

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "domain/backoff.hpp"
+#include "domain/ids.hpp"
+#include "domain/job_state.hpp"
+#include "domain/result.hpp"
+#include "domain/sha256.hpp"
+#include "domain/time.hpp"
+
+namespace sluice {
+
+// What becomes of a job when a job that it depends on ends without success.
+enum class OnDependencyFailure { cancel, run };
+
+// What was asked for. Written once and never changed. An empty string means that a field was not given.
+struct JobSpec {
+    JobId id;
+    std::string tenant = "default";
+    std::string project;
+    std::string queue = "default";
+    std::string type;
+    int priority = 0;          // higher runs first
+    Timestamp created_at{};
+    Timestamp run_after{};     // as asked for; a retry moves Job::run_after
+    Duration timeout{};        // from the start of an attempt; zero: no deadline
+    int max_attempts = 1;
+    Backoff backoff;
+    bool retry_on_timeout = false;
+    std::string entity_type;
+    std::string entity_id;
+    std::string site_id;
+    std::string node_id;
+    std::vector<std::string> exclusive_keys;
+    std::vector<std::string> labels;  // a worker must have all of them; sorted, without repeats
+    std::vector<JobId> depends_on;    // sorted, without repeats
+    OnDependencyFailure on_dependency_failure = OnDependencyFailure::cancel;
+    std::string source;
+    std::string correlation_id;
+    std::optional<JobId> replay_of;
+    std::string payload = "null";  // JSON, byte for byte as it came
+    Digest payload_digest{};
+
+    bool operator==(const JobSpec&) const = default;
+};
+
+// Every key that the job holds alone while it runs: its site, its node, and its exclusive keys.
+std::vector<std::string> held_keys(const JobSpec& spec);
+
+// One worker's hold on one job. It outlives the job's end when the job was canceled or timed out
+// under a worker that has not stopped yet.
+struct Lease {
+    LeaseToken token;
+    std::string worker_id;
+    Timestamp since{};            // when the attempt started
+    Timestamp until{};
+    Duration term{};              // how long a heartbeat extends it
+    bool stop_requested = false;  // the worker hears of it in its next heartbeat
+    std::int64_t client_seq = 0;  // the last line number that the worker gave with its log lines
+    std::int64_t batch_mark = 0;  // identifies the last batch of log lines that had times but no numbers
+
+    bool operator==(const Lease&) const = default;
+};
+
+// Where a job's history stands: the number of its last event and that event's hash.
+struct ChainHead {
+    std::int64_t seq = 0;
+    Digest hash{};
+
+    bool operator==(const ChainHead&) const = default;
+};
+
+struct Job {
+    JobSpec spec;
+    JobState state = JobState::queued;
+    int attempt = 0;  // how many times it was claimed, not counting what was handed back
+    Timestamp run_after{};
+    std::optional<Lease> lease;
+    std::optional<Timestamp> started_at;    // of the current or last attempt
+    std::optional<Timestamp> completed_at;  // set when, and only when, the state is final
+    std::optional<int> progress;            // 0..100
+    std::string message;
+    std::string result;  // JSON as reported; empty: none
+    std::string error_code;
+    std::string error_message;
+    std::int64_t log_seq = 0;  // the number of its log lines
+    ChainHead head;
+
+    bool operator==(const Job&) const = default;
+
+    // Takes the step if the table allows it, or refuses with `conflict` and changes nothing.
+    Result<JobState> apply(Step step);
+
+    bool is_leased_under(LeaseToken token) const { return lease && lease->token == token; }
+
+    // When the current attempt must have ended, or `never`.
+    Timestamp deadline() const;
+};
+
+// The job as it was the moment it was accepted.
+Job accepted(JobSpec spec);
+
+inline constexpr std::string_view lease_expired_code = "LEASE_EXPIRED";
+inline constexpr std::string_view job_timeout_code = "JOB_TIMEOUT";
+inline constexpr std::string_view dependency_failed_code = "DEPENDENCY_FAILED";
+
+}  // namespace sluice

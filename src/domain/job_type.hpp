@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "domain/backoff.hpp"
+#include "domain/time.hpp"
+
+namespace sluice {
+
+// What jobs of a type get when their submitter does not say otherwise.
+struct JobType {
+    std::string name;
+    std::string queue = "default";
+    int priority = 0;
+    int max_attempts = 3;
+    Duration timeout = std::chrono::minutes(30);  // zero: no deadline
+    Backoff backoff = Backoff::exponential(std::chrono::seconds(1), std::chrono::minutes(5));
+    bool retry_on_timeout = false;
+
+    bool operator==(const JobType&) const = default;
+};
+
+// The known job types, and the policy for all others.
+class JobTypes {
+  public:
+    JobTypes() = default;
+
+    // The types that are known without any configuration.
+    static JobTypes built_in();
+
+    void put(JobType type);
+    void set_default(JobType type) { default_ = std::move(type); }
+    void refuse_unknown(bool refuse) { strict_ = refuse; }
+
+    const JobType& fallback() const { return default_; }
+
+    // The type of this name, else the default policy; nullptr when unknown types are refused.
+    const JobType* find(std::string_view name) const;
+
+    const std::map<std::string, JobType, std::less<>>& all() const { return types_; }
+
+  private:
+    std::map<std::string, JobType, std::less<>> types_;
+    JobType default_;
+    bool strict_ = false;
+};
+
+}  // namespace sluice

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace sluice {
+
+// Why something was refused. Small and closed: one switch in each edge maps every code.
+enum class ErrorCode {
+    malformed,            // the request cannot be read: not JSON, not a number, not an id
+    invalid,              // it can be read, but asks for something that is not allowed
+    too_large,            // a field is over its limit
+    not_found,            // no such object, or not this caller's
+    conflict,             // the object's state does not allow this
+    lease_lost,           // the lease has ended, or another one has taken its place
+    idempotency_mismatch, // this key was used with another body
+    unavailable,          // the store cannot answer now; try again
+    shutting_down,        // the engine is stopping; try again elsewhere or later
+};
+
+struct Error {
+    ErrorCode code = ErrorCode::invalid;
+    std::string message;  // for people: what was wrong and what to do
+    std::string pointer;  // JSON pointer to the offending field, or empty
+};
+
+// An answer or a refusal. Made from a plain T or a plain Error.
+template <class T>
+class [[nodiscard]] Result {
+  public:
+    Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
+    Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {}
+
+    explicit operator bool() const { return content_.index() == 0; }
+    T& operator*() { return std::get<0>(content_); }
+    const T& operator*() const { return std::get<0>(content_); }
+    T* operator->() { return &std::get<0>(content_); }
+    const T* operator->() const { return &std::get<0>(content_); }
+    Error& error() { return std::get<1>(content_); }
+    const Error& error() const { return std::get<1>(content_); }
+
+  private:
+    std::variant<T, Error> content_;
+};
+
+// For answers that carry nothing.
+struct Done {};
+
+}  // namespace sluice

@@ -1,0 +1,94 @@
+#include <algorithm>
+
+#include "domain/check.hpp"
+#include "infrastructure/memory/memory_session.hpp"
+
+// The part of a MemoryStore's session that deals with the ready queue and leases.
+namespace sluice {
+
+std::vector<std::vector<Job>> MemoryLeases::take(std::span<const Wanted> wanted, Timestamp now) {
+    MemoryRecords& records = work_.records;
+    work_.asked_queue = true;
+    records.gather_readied(now);
+    std::vector<std::vector<Job>> taken(wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        for (const JobId id : records.queue.take(*wanted[i].filter, wanted[i].limit, now)) {
+            taken[i].push_back(records.jobs.at(id).job);
+            work_.taken.insert(id);
+        }
+    }
+    return taken;
+}
+
+void MemoryLeases::open(std::span<const Job> jobs) {
+    for (const Job& job : jobs) {
+        check(work_.taken.erase(job.spec.id) == 1, "a lease is opened on what was just taken");
+        check(job.state == JobState::running && job.lease,
+              "an opened lease is there and the job runs");
+        Job& stored = work_.change(job.spec.id).job;
+        check(stored.state == JobState::queued && !stored.lease, "a job has one lease");
+        MemoryWork::write(stored, job);
+        work_.use_number(job.lease->token.value);
+        work_.records.watch(stored);
+    }
+}
+
+void MemoryLeases::save(std::span<const Job> jobs) {
+    for (const Job& job : jobs) {
+        Job& stored = work_.change(job.spec.id).job;
+        check(job.lease && stored.is_leased_under(job.lease->token),
+              "only a current lease is saved");
+        stored.lease = job.lease;
+        stored.progress = job.progress;
+        stored.message = job.message;
+        stored.log_seq = job.log_seq;
+        work_.records.watch(stored);
+    }
+}
+
+void MemoryLeases::close(std::span<const Job> jobs) {
+    for (const Job& job : jobs) {
+        Job& stored = work_.change(job.spec.id).job;
+        check(is_final(stored.state) && stored.lease,
+              "only an ended job's lease is closed by itself");
+        stored.lease.reset();
+        stored.head = job.head;
+        stored.log_seq = job.log_seq;
+        work_.records.watch(stored);
+        work_.records.queue.free_keys(job.spec.id);
+    }
+}
+
+std::vector<JobId> MemoryLeases::expired(Timestamp now, int limit) {
+    return work_.records.clock.expired(now, limit);
+}
+
+std::vector<JobId> MemoryLeases::overdue(Timestamp now, int limit) {
+    return work_.records.clock.overdue(now, limit);
+}
+
+Timestamp MemoryLeases::next_due() {
+    return std::min(work_.records.clock.next_due(), work_.records.queue.next_due());
+}
+
+std::vector<Readied> MemoryLeases::newly_ready(Timestamp now) {
+    work_.asked_queue = true;
+    work_.records.gather_readied(now);
+    std::vector<Readied> result;
+    for (const auto& [lane, count] : work_.records.readied) result.push_back({lane, count});
+    work_.records.readied.clear();
+    return result;
+}
+
+std::vector<std::optional<JobId>> MemoryLeases::holders(const std::string& tenant,
+                                                        std::span<const std::string> keys) {
+    std::vector<std::optional<JobId>> found;
+    for (const std::string& key : keys) found.push_back(work_.records.queue.holder(tenant, key));
+    return found;
+}
+
+std::vector<Depth> MemoryLeases::depths() {
+    return work_.records.queue.depths();
+}
+
+}  // namespace sluice

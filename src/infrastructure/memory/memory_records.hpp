@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "application/ports/store.hpp"
+#include "infrastructure/queue/lease_clock.hpp"
+#include "infrastructure/queue/ready_queue.hpp"
+
+namespace sluice {
+
+// Everything that a MemoryStore holds. The queue, the clock and `readied` follow from the rest, so
+// a rollback restores the rest and makes them anew.
+struct MemoryRecords {
+    struct Row {
+        Job job;
+        bool blocked = false;
+    };
+
+    std::map<JobId, Row> jobs;
+    std::unordered_map<JobId, std::vector<Event>> events;
+    std::unordered_map<JobId, std::vector<LogLine>> logs;
+    std::map<std::pair<std::string, std::string>, IdempotentRequest> requests;  // by tenant and key
+    std::int64_t last_id = 0;
+
+    ReadyQueue queue;
+    LeaseClock clock;
+    std::map<Lane, int> readied;            // became claimable and was not told yet
+    Timestamp seen_now = Timestamp::min();  // up to when timed jobs were let into the queue
+
+    std::vector<std::optional<Job>> find(std::span<const JobId> ids) const;
+    std::vector<Job> list(const JobFilter& filter, JobId before, int limit) const;
+    std::vector<Event> events_after(JobId job, std::int64_t after, int limit) const;
+    std::vector<LogLine> logs_after(JobId job, std::int64_t after, int limit) const;
+    std::vector<JobId> ids_after(JobId after, int limit) const;
+
+    // Moves what the queue counted as newly ready to `readied`.
+    void gather_readied(Timestamp now);
+
+    // Watches the job's lease and deadline as they are now, or no longer.
+    void watch(const Job& job);
+
+    // Makes the queue and the clock from the jobs.
+    void rebuild();
+};
+
+}  // namespace sluice

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <unordered_set>
+#include <vector>
+
+#include "application/ports/store.hpp"
+#include "infrastructure/memory/memory_records.hpp"
+
+namespace sluice {
+
+// What the parts of a session write through: changes to the records, each with the way back.
+class MemoryWork {
+  public:
+    explicit MemoryWork(MemoryRecords& all);
+
+    // The row of a job that exists, to be changed.
+    MemoryRecords::Row& change(JobId id);
+    void add_job(const Arrival& arrival);
+    // Everything of the job but its spec, which never changes, whatever the caller made of its copy.
+    static void write(Job& stored, const Job& job);
+    void use_number(std::int64_t number);
+    void can_undo(std::function<void()> step) { undo_.push_back(std::move(step)); }
+    void roll_back();
+
+    MemoryRecords& records;
+    std::unordered_set<JobId> taken{};  // and no lease written yet
+    bool asked_queue = false;           // which may have changed it, even if it gave nothing
+
+  private:
+    std::vector<std::function<void()>> undo_;
+    std::map<Lane, int> readied_before_;
+    Timestamp seen_now_before_;
+};
+
+class MemoryJobs : public JobStore {
+  public:
+    explicit MemoryJobs(MemoryWork& work) : work_(work) {}
+
+    std::vector<std::optional<Job>> find(std::span<const JobId> ids) override;
+    std::vector<Job> list(const JobFilter& filter, JobId before, int limit) override;
+    std::vector<Event> events(JobId job, std::int64_t after, int limit) override;
+    std::vector<LogLine> logs(JobId job, std::int64_t after, int limit) override;
+    std::vector<JobId> ids_after(JobId after, int limit) override;
+    void put(std::span<const Arrival> arrivals) override;
+    void requeue(std::span<const Job> jobs) override;
+    void finish(std::span<const Job> jobs) override;
+    std::vector<JobId> dependents(std::span<const JobId> ended) override;
+    void unblock(std::span<const Job> jobs) override;
+
+  private:
+    MemoryWork& work_;
+};
+
+class MemoryLeases : public LeaseStore {
+  public:
+    explicit MemoryLeases(MemoryWork& work) : work_(work) {}
+
+    std::vector<std::vector<Job>> take(std::span<const Wanted> wanted, Timestamp now) override;
+    void open(std::span<const Job> jobs) override;
+    void save(std::span<const Job> jobs) override;
+    void close(std::span<const Job> jobs) override;
+    std::vector<JobId> expired(Timestamp now, int limit) override;
+    std::vector<JobId> overdue(Timestamp now, int limit) override;
+    Timestamp next_due() override;
+    std::vector<Readied> newly_ready(Timestamp now) override;
+    std::vector<std::optional<JobId>> holders(const std::string& tenant,
+                                              std::span<const std::string> keys) override;
+    std::vector<Depth> depths() override;
+
+  private:
+    MemoryWork& work_;
+};
+
+class MemoryHistory : public HistoryStore {
+  public:
+    explicit MemoryHistory(MemoryWork& work) : work_(work) {}
+
+    void append(std::span<const Event> events) override;
+    void append(std::span<const LogLine> lines) override;
+
+  private:
+    MemoryWork& work_;
+};
+
+class MemoryIdempotency : public IdempotencyStore {
+  public:
+    explicit MemoryIdempotency(MemoryWork& work) : work_(work) {}
+
+    std::optional<IdempotentRequest> find(const std::string& tenant,
+                                          const std::string& key) override;
+    void put(const IdempotentRequest& request) override;
+    int forget_before(Timestamp time, int limit) override;
+
+  private:
+    MemoryWork& work_;
+};
+
+// A MemoryStore's session: it holds the store's lock until it is committed or gone. Its parts must
+// not be used after the commit.
+class MemorySession : public Session {
+  public:
+    MemorySession(std::unique_lock<std::mutex> lock, MemoryRecords& records);
+    ~MemorySession() override;
+
+    JobStore& jobs() override;
+    LeaseStore& leases() override;
+    HistoryStore& history() override;
+    IdempotencyStore& idempotency() override;
+    void commit() override;
+
+  private:
+    std::unique_lock<std::mutex> lock_;
+    MemoryWork work_;
+    MemoryJobs jobs_{work_};
+    MemoryLeases leases_{work_};
+    MemoryHistory history_{work_};
+    MemoryIdempotency idempotency_{work_};
+};
+
+}  // namespace sluice

@@ -1,0 +1,136 @@
+#include "infrastructure/metrics.hpp"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <map>
+#include <mutex>
+#include <tuple>
+
+namespace sluice {
+namespace {
+
+using prometheus::BuildCounter;
+using prometheus::BuildGauge;
+using prometheus::BuildHistogram;
+using Buckets = prometheus::Histogram::BucketBoundaries;
+
+const Buckets seconds_buckets{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10};
+const Buckets size_buckets{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096};
+
+template <class Builder>
+auto& family(prometheus::Registry& registry, Builder builder, const char* name, const char* help) {
+    return builder.Name(name).Help(help).Register(registry);
+}
+
+double to_seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+}  // namespace
+
+struct Metrics::Families {
+    prometheus::Registry registry;
+
+    prometheus::Counter& counter(const char* name, const char* help) {
+        return family(registry, BuildCounter(), name, help).Add({});
+    }
+    prometheus::Histogram& histogram(const char* name, const char* help, const Buckets& buckets) {
+        return family(registry, BuildHistogram(), name, help).Add({}, buckets);
+    }
+
+    prometheus::Counter& submitted = counter("sluice_jobs_submitted_total", "Jobs that were accepted");
+    prometheus::Counter& claimed = counter("sluice_jobs_claimed_total", "Jobs that were handed to workers");
+    prometheus::Family<prometheus::Counter>& completed = family(
+        registry, BuildCounter(), "sluice_jobs_completed_total", "Jobs that ended, by outcome");
+    prometheus::Counter& retried = counter("sluice_job_retries_total", "Failed attempts that were queued again");
+    prometheus::Counter& extended = counter("sluice_lease_extensions_total", "Heartbeats that extended a lease");
+    prometheus::Counter& expired = counter("sluice_lease_expiries_total", "Leases that ran out under a running job");
+    prometheus::Counter& log_lines = counter("sluice_log_lines_total", "Log lines that were stored");
+    prometheus::Counter& failed_commits = counter("sluice_commit_failures_total", "Batches that the store refused");
+    prometheus::Gauge& waiting =
+        family(registry, BuildGauge(), "sluice_waiting_claims", "Claims that wait for work").Add({});
+    prometheus::Histogram& batch =
+        histogram("sluice_commit_batch_size", "Commands in one commit", size_buckets);
+    prometheus::Histogram& commit =
+        histogram("sluice_commit_seconds", "Time from opening a transaction to its commit", seconds_buckets);
+    prometheus::Family<prometheus::Histogram>& requests = family(
+        registry, BuildHistogram(), "sluice_http_request_seconds", "Time to answer a request, waiting for work included");
+    prometheus::Family<prometheus::Gauge>& depth =
+        family(registry, BuildGauge(), "sluice_queue_depth", "Jobs that are queued, by queue and type");
+
+    // Looking a metric up by its labels builds a map of strings; requests come too often for that.
+    std::mutex mutex;
+    std::map<std::tuple<std::string_view, std::string_view, int>, prometheus::Histogram*> by_route;
+};
+
+Metrics::Metrics(std::string_view version) : families_(std::make_unique<Families>()) {
+    family(families_->registry, BuildGauge(), "sluice_build_info", "Which version runs")
+        .Add({{"version", std::string(version)}})
+        .Set(1);
+    for (int i = 2; i < 6; ++i) {
+        families_->completed.Add({{"outcome", std::string(to_text(static_cast<JobState>(i)))}});
+    }
+}
+
+Metrics::~Metrics() = default;
+
+void Metrics::committed(const CommitRecord& record) {
+    Families& to = *families_;
+    if (record.failed) to.failed_commits.Increment();
+    to.waiting.Set(static_cast<double>(record.waiting_claims));
+    if (record.commands > 0) {
+        to.batch.Observe(static_cast<double>(record.commands));
+        to.commit.Observe(to_seconds(record.took));
+    }
+    const auto add = [](prometheus::Counter& counter, std::int64_t count) {
+        if (count > 0) counter.Increment(static_cast<double>(count));
+    };
+    add(to.submitted, record.submitted);
+    add(to.claimed, record.claimed);
+    add(to.retried, record.retried);
+    add(to.extended, record.leases_extended);
+    add(to.expired, record.leases_expired);
+    add(to.log_lines, record.log_lines);
+    for (std::size_t i = 0; i < record.ended.size(); ++i) {
+        if (record.ended[i] == 0) continue;
+        add(to.completed.Add({{"outcome", std::string(to_text(static_cast<JobState>(i)))}}), record.ended[i]);
+    }
+}
+
+void Metrics::answered(std::string_view verb, std::string_view route, int status, Duration took) {
+    prometheus::Histogram* histogram = nullptr;
+    {
+        const std::lock_guard lock(families_->mutex);
+        // Verbs and routes are constants, so that views of them can be kept.
+        prometheus::Histogram*& known = families_->by_route[{verb, route, status}];
+        if (!known) {
+            known = &families_->requests.Add({{"method", std::string(verb)},
+                                              {"route", std::string(route)},
+                                              {"status", std::to_string(status)}},
+                                             seconds_buckets);
+        }
+        histogram = known;
+    }
+    histogram->Observe(to_seconds(took));
+}
+
+std::string Metrics::text(const Depths& depths) {
+    std::map<std::pair<std::string, std::string>, double> by_type;
+    for (const Depth& depth : depths) {
+        by_type[{depth.lane.queue, depth.lane.type}] += static_cast<double>(depth.queued);
+    }
+    std::vector<prometheus::Gauge*> shown;
+    for (const auto& [names, count] : by_type) {
+        prometheus::Gauge& gauge = families_->depth.Add({{"queue", names.first}, {"type", names.second}});
+        gauge.Set(count);
+        shown.push_back(&gauge);
+    }
+    std::string text = prometheus::TextSerializer().Serialize(families_->registry.Collect());
+    // A queue that is empty next time must not show its old depth.
+    for (prometheus::Gauge* gauge : shown) families_->depth.Remove(gauge);
+    return text;
+}
+
+}  // namespace sluice

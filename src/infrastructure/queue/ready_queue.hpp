@@ -1,0 +1,170 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory_resource>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "application/ports/store.hpp"
+#include "domain/lane.hpp"
+
+namespace sluice {
+
+// What may be claimed, in memory. A store that owns its data alone keeps one beside it, rebuilds it
+// at the start, and tells it of every change. Not thread-safe: it belongs to the writing session.
+//
+// A queued job is in exactly one place:
+//   lane      claimable now, in order of priority and age;
+//   timed     its run_after has not come;
+//   blocked   a job that it depends on has not ended;
+//   parked    it needs a key that another job holds; it waits at that key.
+// For each free key and each lane with jobs parked at that key, one of them (the first) is in the
+// lane. So a freed key costs one move per lane, however many jobs wait for it, and a claim never
+// walks over them.
+//
+// Time does not go back: what was due at the `now` of one call is due in all later ones.
+class ReadyQueue {
+  public:
+    ReadyQueue() = default;
+    ReadyQueue(const ReadyQueue&) = delete;
+    ReadyQueue& operator=(const ReadyQueue&) = delete;
+
+    // Adds a queued job that is to become claimable at `run_after`, or once unblocked.
+    void add(const JobSpec& spec, Timestamp run_after, bool blocked);
+
+    // Takes a queued job out, wherever it is. False when it is not here.
+    bool remove(const JobSpec& spec, Timestamp run_after);
+
+    // Moves a blocked job on, to become claimable at `run_after`.
+    void unblock(const JobSpec& spec, Timestamp run_after);
+
+    // Queued jobs that are blocked by one of these, each once, in order of their ids.
+    std::vector<JobId> dependents(std::span<const JobId> ended) const;
+
+    // Takes up to `limit` jobs that the filter accepts; see LeaseStore::take. Their keys are held
+    // now.
+    std::vector<JobId> take(const ClaimFilter& filter, int limit, Timestamp now);
+
+    // Holds the keys of a job that is leased already: for the rebuild at the start.
+    void hold_keys(const JobSpec& spec);
+
+    // Frees the keys of a job that was taken. Does nothing when it holds none.
+    void free_keys(JobId id);
+
+    std::optional<JobId> holder(const std::string& tenant, const std::string& key) const;
+
+    // When the next timed job is due, or `never`.
+    Timestamp next_due() const;
+
+    // What became claimable since the last call, including timed jobs that are due at `now`; in
+    // order of the lanes. A job counts each time that it enters its lane, also when it was taken
+    // since.
+    std::vector<Readied> newly_ready(Timestamp now);
+
+    std::vector<Depth> depths() const;
+    std::size_t size() const { return size_; }
+
+    // Forgets everything, also the time that it has seen and what became ready.
+    void clear();
+
+  private:
+    struct Rank {  // the order in a lane: higher priority first, then older
+        JobId id;
+        int priority = 0;
+        bool has_keys = false;
+        bool operator<(const Rank& other) const {
+            return priority != other.priority ? priority > other.priority : id < other.id;
+        }
+    };
+    using Ranks = std::pmr::set<Rank>;
+
+    struct LaneQueue {
+        Ranks ready;
+        const Lane* name = nullptr;
+        std::size_t queued = 0;  // in all places
+        int readied = 0;         // how many entered `ready` since the last newly_ready()
+    };
+    struct LaneOrder {  // finds the lane of a spec without making a Lane of it
+        using is_transparent = void;
+        template <class A, class B>
+        bool operator()(const A& a, const B& b) const {
+            return std::tie(a.tenant, a.queue, a.type, a.labels) <
+                   std::tie(b.tenant, b.queue, b.type, b.labels);
+        }
+    };
+    struct Head {  // the first job of a lane, while a claim merges lanes
+        Rank rank;
+        LaneQueue* lane = nullptr;
+    };
+    struct Timed {
+        LaneQueue* lane = nullptr;
+        int priority = 0;
+        bool has_keys = false;
+    };
+
+    using KeyName = std::pair<std::string, std::string>;  // tenant, key
+    struct Parking {
+        Ranks parked;
+        std::optional<JobId>
+            leader{};  // the last one that went from here to the lane, while it is there
+        Rank leader_rank{};
+    };
+    struct Key {
+        const KeyName* name = nullptr;
+        std::optional<JobId> holder{};
+        std::map<LaneQueue*, Parking> waiting{};
+        std::size_t users = 0;  // keyed jobs that name it
+    };
+    struct KeyedJob {  // a queued or taken job with keys
+        LaneQueue* lane = nullptr;
+        Rank rank{};
+        std::vector<Key*> keys{};
+        Key* at = nullptr;  // parked: where it waits; else the key from which it came to the lane
+        bool parked = false;
+        bool holds = false;
+    };
+    using Timers = std::pmr::map<std::pair<Timestamp, JobId>, Timed>;
+
+    LaneQueue& lane_for(const JobSpec& spec);
+    void drop_if_empty(LaneQueue& lane);
+    void depart(LaneQueue& lane);
+    bool take_out(LaneQueue& lane, const Rank& rank, const JobSpec& spec, Timestamp run_after);
+    void schedule(LaneQueue& lane, const Rank& rank, Timestamp run_after, Timestamp created_at);
+    void release_due(Timestamp now);
+    void enter(LaneQueue& lane, const Rank& rank);
+    void enter_ready(LaneQueue& lane, const Rank& rank);
+
+    std::vector<Head> heads_of(const ClaimFilter& filter);
+    bool take_head(LaneQueue& lane);
+
+    Key& key_for(KeyName name);
+    KeyedJob& add_keyed(const JobSpec& spec);
+    void drop_keyed(JobId id);
+    static Key* first_held(const KeyedJob& job);
+    static void hold(KeyedJob& job);
+    void park(KeyedJob& job, Key& key);
+    void stop_leading(KeyedJob& job);
+    void promote(Key& key, LaneQueue& lane);
+
+    // A million waiting jobs are a million nodes of one size: the pool packs them.
+    std::pmr::unsynchronized_pool_resource pool_;
+    std::map<Lane, LaneQueue, LaneOrder> lanes_;
+    std::vector<LaneQueue*> readied_;
+    Timers timed_{&pool_};
+    std::unordered_set<JobId> blocked_;
+    std::set<std::pair<JobId, JobId>> blocks_;  // a job, and one that is blocked by it
+    std::unordered_map<JobId, KeyedJob> keyed_;
+    std::map<KeyName, Key> keys_;
+    std::size_t size_ = 0;
+    Timestamp now_ = Timestamp::min();
+};
+
+}  // namespace sluice

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "application/ports/query_queue.hpp"
+
+namespace sluice {
+
+// A few threads, each with its own reader, that answer questions beside the committing thread.
+class ReaderPool : public QueryQueue {
+  public:
+    // `deliver` is called on the pool's threads with tasks for the I/O thread.
+    using Deliver = std::function<void(std::function<void()> task)>;
+
+    ReaderPool(Store& store, int threads, Deliver deliver);
+
+    // Answers what was asked, and then stops.
+    ~ReaderPool() override;
+
+  protected:
+    bool run(std::function<Delivery(JobReader&)> work) override;
+
+  private:
+    void serve();
+
+    Store& store_;
+    Deliver deliver_;
+    std::mutex mutex_;
+    std::condition_variable arrived_;
+    std::deque<std::function<Delivery(JobReader&)>> waiting_;
+    bool stop_ = false;
+    std::vector<std::thread> threads_;  // last: they use all of the above
+};
+
+}  // namespace sluice

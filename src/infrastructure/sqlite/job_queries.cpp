@@ -1,0 +1,136 @@
+#include "infrastructure/sqlite/job_queries.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "domain/check.hpp"
+#include "infrastructure/sqlite/job_rows.hpp"
+#include "infrastructure/sqlite/list_query.hpp"
+#include "infrastructure/sqlite/queries.hpp"
+
+namespace sluice::sqlite {
+namespace {
+
+// Ends a read in every case, since an open one keeps the log from being reused.
+class Reading {
+  public:
+    explicit Reading(Statement& statement) : statement_(statement) {}
+    ~Reading() { statement_.rewind(); }
+    Reading(const Reading&) = delete;
+    Reading& operator=(const Reading&) = delete;
+
+  private:
+    Statement& statement_;
+};
+
+// A filter that the driving query does not cover in full may turn candidates down; a chunk that is too
+// small then costs queries, and one that is too large reads jobs that nobody asked for.
+constexpr int candidates_min = 32;
+
+}  // namespace
+
+JobQueries::JobQueries(sqlite3* connection)
+    : connection_(connection),
+      find_(connection, sql::find_job),
+      find_queued_(connection, sql::find_queued_job),
+      list_dependencies_(connection, sql::list_dependencies),
+      list_events_(connection, sql::list_events),
+      list_lines_(connection, sql::list_lines),
+      ids_after_(connection, sql::ids_after) {}
+
+void JobQueries::read_dependencies(JobSpec& spec, int count) {
+    if (count == 0) return;
+    const Reading reading(list_dependencies_.with(spec.id));
+    while (list_dependencies_.next_row()) {
+        spec.depends_on.push_back(JobId{list_dependencies_.integer(0)});
+    }
+}
+
+std::optional<Job> JobQueries::find(JobId id) {
+    const Reading reading(find_.with(id));
+    if (!find_.next_row()) return std::nullopt;
+
+    std::optional<Job> found(std::in_place);
+    Job& job = *found;
+    Row row(find_);
+    const int dependencies = read_spec(row, job.spec, job.head.hash);
+    job.head.seq = 1;
+    job.run_after = job.spec.run_after;
+    read_requeued(row, job);
+    read_done(row, job);
+    read_lease(row, job);
+    read_dependencies(job.spec, dependencies);
+    return found;
+}
+
+std::vector<std::optional<Job>> JobQueries::find(std::span<const JobId> ids) {
+    std::vector<std::optional<Job>> jobs;
+    jobs.reserve(ids.size());
+    for (const JobId id : ids) jobs.push_back(find(id));
+    return jobs;
+}
+
+Job JobQueries::find_queued(JobId id) {
+    const Reading reading(find_queued_.with(id));
+    check(find_queued_.next_row(), "a job in the ready queue is stored");
+
+    Job job;
+    Row row(find_queued_);
+    const int dependencies = read_spec(row, job.spec, job.head.hash);
+    job.head.seq = 1;
+    job.run_after = job.spec.run_after;
+    read_requeued(row, job);
+    read_dependencies(job.spec, dependencies);
+    return job;
+}
+
+std::vector<Job> JobQueries::list(const JobFilter& filter, JobId before, int limit) {
+    std::vector<Job> jobs;
+    if (limit <= 0) return jobs;
+
+    ListQuery query(connection_, filter);
+    const auto wanted = static_cast<std::size_t>(limit);
+    const int chunk = std::max(limit, candidates_min);
+    for (bool more = true; more && jobs.size() < wanted;) {
+        const std::vector<JobId> candidates = query.next(before, chunk);
+        more = candidates.size() == static_cast<std::size_t>(chunk);
+        for (const JobId id : candidates) {
+            before = id;
+            std::optional<Job> job = find(id);
+            check(job.has_value(), "a listed job is stored");
+            if (!filter.accepts(*job)) continue;
+            jobs.push_back(std::move(*job));
+            if (jobs.size() == wanted) break;
+        }
+    }
+    return jobs;
+}
+
+std::vector<Event> JobQueries::events(JobId job, std::int64_t after, int limit) {
+    std::vector<Event> events;
+    const Reading reading(list_events_.with(job, after, std::max(limit, 0)));
+    while (list_events_.next_row()) {
+        Row row(list_events_);
+        events.push_back(read_event(row, job));
+    }
+    return events;
+}
+
+std::vector<LogLine> JobQueries::logs(JobId job, std::int64_t after, int limit) {
+    std::vector<LogLine> lines;
+    const Reading reading(list_lines_.with(job, after, std::max(limit, 0)));
+    while (list_lines_.next_row()) {
+        Row row(list_lines_);
+        lines.push_back(read_line(row, job));
+    }
+    return lines;
+}
+
+std::vector<JobId> JobQueries::ids_after(JobId after, int limit) {
+    std::vector<JobId> ids;
+    const Reading reading(ids_after_.with(after, std::max(limit, 0)));
+    while (ids_after_.next_row()) ids.push_back(JobId{ids_after_.integer(0)});
+    return ids;
+}
+
+}  // namespace sluice::sqlite

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "application/ports/job_reader.hpp"
+#include "infrastructure/sqlite/statement.hpp"
+
+namespace sluice::sqlite {
+
+// The reading half of the store, on one connection: what readers and the writing session share. Each
+// function sees one moment only when the caller has a transaction open, save where one job is asked for.
+class JobQueries {
+  public:
+    explicit JobQueries(sqlite3* connection);
+
+    std::optional<Job> find(JobId id);
+    std::vector<std::optional<Job>> find(std::span<const JobId> ids);
+
+    // A job that is known to be queued; aborts when it does not exist.
+    Job find_queued(JobId id);
+
+    std::vector<Job> list(const JobFilter& filter, JobId before, int limit);
+    std::vector<Event> events(JobId job, std::int64_t after, int limit);
+    std::vector<LogLine> logs(JobId job, std::int64_t after, int limit);
+    std::vector<JobId> ids_after(JobId after, int limit);
+
+  private:
+    void read_dependencies(JobSpec& spec, int count);
+
+    sqlite3* connection_;
+    Statement find_;
+    Statement find_queued_;
+    Statement list_dependencies_;
+    Statement list_events_;
+    Statement list_lines_;
+    Statement ids_after_;
+};
+
+}  // namespace sluice::sqlite

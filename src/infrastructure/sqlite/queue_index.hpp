@@ -1,0 +1,44 @@
+#pragma once
+
+#include <vector>
+
+#include "application/ports/store.hpp"
+#include "infrastructure/queue/lease_clock.hpp"
+#include "infrastructure/queue/ready_queue.hpp"
+#include "infrastructure/sqlite/statement.hpp"
+
+namespace sluice::sqlite {
+
+// What may be claimed and what is leased, in memory beside the tables: the process owns the file, so
+// nobody else changes them. The sessions change both together. After a rollback the index no longer
+// matches and is loaded anew.
+class QueueIndex {
+  public:
+    // Reads the tables. `low_water`: every job below has ended.
+    void load(sqlite3* connection, JobId low_water, Timestamp now);
+
+    ReadyQueue& ready() { return ready_; }
+    LeaseClock& leases() { return leases_; }
+
+    // What became claimable since the last call, leaving out what a session did that was rolled back.
+    std::vector<Readied> newly_ready(Timestamp now);
+
+    void committed();
+    void rolled_back();
+    bool is_stale() const { return stale_; }
+    Timestamp seen() const { return seen_; }
+
+  private:
+    void load_leases(sqlite3* connection);
+    void load_queue(sqlite3* connection, JobId low_water);
+
+    ReadyQueue ready_;
+    LeaseClock leases_;
+    std::vector<Readied> unreported_;  // of sessions that were committed
+    std::vector<Readied> reported_;    // of those, what the open session was told
+    Timestamp seen_ = Timestamp::min();         // up to here it was reported what became due
+    Timestamp session_seen_ = Timestamp::min();
+    bool stale_ = false;
+};
+
+}  // namespace sluice::sqlite

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "application/ports/store.hpp"
+#include "infrastructure/sqlite/job_queries.hpp"
+#include "infrastructure/sqlite/marks.hpp"
+#include "infrastructure/sqlite/queue_index.hpp"
+
+namespace sluice::sqlite {
+
+// The jobs of the writing session: tables and index change together.
+class SqliteJobs final : public JobStore {
+  public:
+    SqliteJobs(sqlite3* connection, JobQueries& queries, QueueIndex& index, Marks& marks);
+
+    std::vector<std::optional<Job>> find(std::span<const JobId> ids) override;
+    std::vector<Job> list(const JobFilter& filter, JobId before, int limit) override;
+    std::vector<Event> events(JobId job, std::int64_t after, int limit) override;
+    std::vector<LogLine> logs(JobId job, std::int64_t after, int limit) override;
+    std::vector<JobId> ids_after(JobId after, int limit) override;
+
+    void put(std::span<const Arrival> arrivals) override;
+    void requeue(std::span<const Job> jobs) override;
+    void finish(std::span<const Job> jobs) override;
+    std::vector<JobId> dependents(std::span<const JobId> ended) override;
+    void unblock(std::span<const Job> jobs) override;
+
+  private:
+    void close_lease(JobId id);
+    void keep_lease(const Job& job);
+    void leave_queue(const Job& job);
+
+    JobQueries& queries_;
+    QueueIndex& index_;
+    Marks& marks_;
+    Statement insert_job_;
+    Statement insert_dependency_;
+    Statement insert_requeued_;
+    Statement delete_requeued_;
+    Statement insert_done_;
+    Statement update_lease_;
+    Statement delete_lease_;
+};
+
+}  // namespace sluice::sqlite

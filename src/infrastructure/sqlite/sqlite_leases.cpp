@@ -1,0 +1,91 @@
+#include "infrastructure/sqlite/sqlite_leases.hpp"
+
+#include <algorithm>
+
+#include "domain/check.hpp"
+#include "infrastructure/sqlite/job_rows.hpp"
+#include "infrastructure/sqlite/queries.hpp"
+
+namespace sluice::sqlite {
+namespace {
+
+// A job that was asked to stop is not asked again.
+Timestamp watched_deadline(const Job& job) {
+    return job.lease->stop_requested ? never : job.deadline();
+}
+
+}  // namespace
+
+SqliteLeases::SqliteLeases(sqlite3* connection, JobQueries& queries, QueueIndex& index,
+                           Marks& marks)
+    : queries_(queries),
+      index_(index),
+      marks_(marks),
+      insert_lease_(connection, sql::insert_lease),
+      update_lease_(connection, sql::update_lease),
+      delete_lease_(connection, sql::delete_lease),
+      update_done_(connection, sql::update_done),
+      delete_requeued_(connection, sql::delete_requeued) {}
+
+std::vector<std::vector<Job>> SqliteLeases::take(std::span<const Wanted> wanted, Timestamp now) {
+    std::vector<std::vector<Job>> taken;
+    taken.reserve(wanted.size());
+    for (const Wanted& want : wanted) {
+        const std::vector<JobId> ids = index_.ready().take(*want.filter, want.limit, now);
+        std::vector<Job>& jobs = taken.emplace_back();
+        jobs.reserve(ids.size());
+        for (const JobId id : ids) jobs.push_back(queries_.find_queued(id));
+    }
+    return taken;
+}
+
+void SqliteLeases::open(std::span<const Job> jobs) {
+    for (const Job& job : jobs) {
+        insert_lease(insert_lease_, job);
+        if (may_be_requeued(job, 2)) delete_requeued_.with(job.spec.id).run();
+        index_.leases().set(job.spec.id, job.lease->until, watched_deadline(job));
+        marks_.number_given(job.lease->token.value);
+    }
+}
+
+void SqliteLeases::save(std::span<const Job> jobs) {
+    for (const Job& job : jobs) {
+        update_lease(update_lease_, job);
+        index_.leases().set(job.spec.id, job.lease->until, watched_deadline(job));
+    }
+}
+
+void SqliteLeases::close(std::span<const Job> jobs) {
+    for (const Job& job : jobs) {
+        delete_lease_.with(job.spec.id).run_on_one_row();
+        update_done(update_done_, job);
+        index_.leases().erase(job.spec.id);
+        index_.ready().free_keys(job.spec.id);
+    }
+}
+
+std::vector<JobId> SqliteLeases::expired(Timestamp now, int limit) {
+    return index_.leases().expired(now, limit);
+}
+
+std::vector<JobId> SqliteLeases::overdue(Timestamp now, int limit) {
+    return index_.leases().overdue(now, limit);
+}
+
+Timestamp SqliteLeases::next_due() {
+    return std::min(index_.leases().next_due(), index_.ready().next_due());
+}
+
+std::vector<Readied> SqliteLeases::newly_ready(Timestamp now) { return index_.newly_ready(now); }
+
+std::vector<std::optional<JobId>> SqliteLeases::holders(const std::string& tenant,
+                                                        std::span<const std::string> keys) {
+    std::vector<std::optional<JobId>> found;
+    found.reserve(keys.size());
+    for (const std::string& key : keys) found.push_back(index_.ready().holder(tenant, key));
+    return found;
+}
+
+std::vector<Depth> SqliteLeases::depths() { return index_.ready().depths(); }
+
+}  // namespace sluice::sqlite

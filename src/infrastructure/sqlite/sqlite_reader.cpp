@@ -1,0 +1,47 @@
+#include "infrastructure/sqlite/sqlite_reader.hpp"
+
+namespace sluice::sqlite {
+namespace {
+
+// Holds one moment of the store still, for as long as it lives.
+class Snapshot {
+  public:
+    explicit Snapshot(sqlite3* connection) : connection_(connection) { execute(connection, "BEGIN"); }
+    // Nothing was written, so there is nothing to lose when this fails.
+    ~Snapshot() { roll_back(connection_); }
+    Snapshot(const Snapshot&) = delete;
+    Snapshot& operator=(const Snapshot&) = delete;
+
+  private:
+    sqlite3* connection_;
+};
+
+}  // namespace
+
+SqliteReader::SqliteReader(const std::filesystem::path& path)
+    : connection_(open_reader(path)), queries_(connection_.get()) {}
+
+std::vector<std::optional<Job>> SqliteReader::find(std::span<const JobId> ids) {
+    if (ids.size() == 1) return queries_.find(ids);  // one statement sees one moment anyway
+    const Snapshot snapshot(connection_.get());
+    return queries_.find(ids);
+}
+
+std::vector<Job> SqliteReader::list(const JobFilter& filter, JobId before, int limit) {
+    const Snapshot snapshot(connection_.get());
+    return queries_.list(filter, before, limit);
+}
+
+std::vector<Event> SqliteReader::events(JobId job, std::int64_t after, int limit) {
+    return queries_.events(job, after, limit);
+}
+
+std::vector<LogLine> SqliteReader::logs(JobId job, std::int64_t after, int limit) {
+    return queries_.logs(job, after, limit);
+}
+
+std::vector<JobId> SqliteReader::ids_after(JobId after, int limit) {
+    return queries_.ids_after(after, limit);
+}
+
+}  // namespace sluice::sqlite

@@ -1,0 +1,82 @@
+#include "infrastructure/sqlite/sqlite_session.hpp"
+
+#include "domain/check.hpp"
+#include "infrastructure/sqlite/job_rows.hpp"
+#include "infrastructure/sqlite/queries.hpp"
+
+namespace sluice::sqlite {
+
+// ── history ─────────────────────────────────────────────────────────────────────────────────────
+
+SqliteHistory::SqliteHistory(sqlite3* connection)
+    : insert_event_(connection, sql::insert_event), insert_line_(connection, sql::insert_line) {}
+
+void SqliteHistory::append(std::span<const Event> events) {
+    for (const Event& event : events) insert_event(insert_event_, event);
+}
+
+void SqliteHistory::append(std::span<const LogLine> lines) {
+    for (const LogLine& line : lines) insert_line(insert_line_, line);
+}
+
+// ── idempotency keys ────────────────────────────────────────────────────────────────────────────
+
+SqliteIdempotency::SqliteIdempotency(sqlite3* connection)
+    : find_(connection, sql::find_request),
+      put_(connection, sql::put_request),
+      forget_(connection, sql::forget_requests) {}
+
+std::optional<IdempotentRequest> SqliteIdempotency::find(const std::string& tenant,
+                                                         const std::string& key) {
+    if (!find_.with(tenant, key).next_row()) return std::nullopt;
+
+    IdempotentRequest request{.tenant = tenant, .key = key};
+    Row row(find_);
+    request.at = row.time();
+    request.body_digest = row.digest();
+    request.jobs = split_ids(row.text());
+    find_.rewind();
+    return request;
+}
+
+void SqliteIdempotency::put(const IdempotentRequest& request) {
+    const std::string jobs = join_ids(request.jobs);
+    put_.with(request.tenant, request.key, request.at, request.body_digest, jobs).run();
+}
+
+int SqliteIdempotency::forget_before(Timestamp time, int limit) {
+    forget_.with(time, std::max(limit, 0)).run();
+    return forget_.changes();
+}
+
+// ── the transaction ─────────────────────────────────────────────────────────────────────────────
+
+Writer::Writer(Connection opened)
+    : connection(std::move(opened)),
+      marks(connection.get()),
+      queries(connection.get()),
+      jobs(connection.get(), queries, index, marks),
+      leases(connection.get(), queries, index, marks),
+      history(connection.get()),
+      idempotency(connection.get()),
+      begin(connection.get(), "BEGIN IMMEDIATE"),
+      commit(connection.get(), "COMMIT") {}
+
+SqliteSession::SqliteSession(Writer& writer) : writer_(writer) { writer_.begin.with().run(); }
+
+SqliteSession::~SqliteSession() {
+    if (committed_) return;
+    roll_back(writer_.connection.get());
+    writer_.index.rolled_back();
+}
+
+void SqliteSession::commit() {
+    check(!committed_, "a session is committed once");
+    writer_.marks.write();
+    writer_.commit.with().run();
+    committed_ = true;
+    writer_.marks.committed();
+    writer_.index.committed();
+}
+
+}  // namespace sluice::sqlite

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "application/ports/store.hpp"
+#include "infrastructure/sqlite/connection.hpp"
+#include "infrastructure/sqlite/marks.hpp"
+#include "infrastructure/sqlite/queue_index.hpp"
+#include "infrastructure/sqlite/sqlite_jobs.hpp"
+#include "infrastructure/sqlite/sqlite_leases.hpp"
+
+namespace sluice::sqlite {
+
+class SqliteHistory final : public HistoryStore {
+  public:
+    explicit SqliteHistory(sqlite3* connection);
+
+    void append(std::span<const Event> events) override;
+    void append(std::span<const LogLine> lines) override;
+
+  private:
+    Statement insert_event_;
+    Statement insert_line_;
+};
+
+class SqliteIdempotency final : public IdempotencyStore {
+  public:
+    explicit SqliteIdempotency(sqlite3* connection);
+
+    std::optional<IdempotentRequest> find(const std::string& tenant,
+                                          const std::string& key) override;
+    void put(const IdempotentRequest& request) override;
+    int forget_before(Timestamp time, int limit) override;
+
+  private:
+    Statement find_;
+    Statement put_;
+    Statement forget_;
+};
+
+// The writing connection, what is kept in memory beside it, and the ports that work on both. They are
+// made once, since to prepare their statements anew for each session would cost more than many of them.
+struct Writer {
+    explicit Writer(Connection opened);
+
+    Connection connection;
+    Marks marks;
+    QueueIndex index;
+    JobQueries queries;
+    SqliteJobs jobs;
+    SqliteLeases leases;
+    SqliteHistory history;
+    SqliteIdempotency idempotency;
+    Statement begin;
+    Statement commit;
+};
+
+// One write transaction. Destroyed without commit(), it rolls the file back and leaves the index stale.
+class SqliteSession final : public Session {
+  public:
+    explicit SqliteSession(Writer& writer);
+    ~SqliteSession() override;
+    SqliteSession(const SqliteSession&) = delete;
+    SqliteSession& operator=(const SqliteSession&) = delete;
+
+    JobStore& jobs() override { return writer_.jobs; }
+    LeaseStore& leases() override { return writer_.leases; }
+    HistoryStore& history() override { return writer_.history; }
+    IdempotencyStore& idempotency() override { return writer_.idempotency; }
+    void commit() override;
+
+  private:
+    Writer& writer_;
+    bool committed_ = false;
+};
+
+}  // namespace sluice::sqlite

@@ -1,0 +1,90 @@
+#include "infrastructure/sqlite/sqlite_store.hpp"
+
+#include <sqlite3.h>
+
+#include "domain/check.hpp"
+#include "infrastructure/sqlite/migrations.hpp"
+#include "infrastructure/sqlite/queries.hpp"
+#include "infrastructure/sqlite/sqlite_reader.hpp"
+#include "infrastructure/sqlite/sqlite_session.hpp"
+
+// The start: lock the file, open it with settings that are verified, migrate it, renew its leases, and
+// load the index. From then on each session begins with what is overdue: a checkpoint when the log has
+// grown, and the index when a rollback left it stale.
+namespace sluice {
+namespace {
+
+using namespace sqlite;
+
+constexpr int checkpoint_pages = 4000;
+
+// A later checkpoint does the rest when readers are in its way or the disk is full.
+void checkpoint(sqlite3* connection, int mode) {
+    const int code = sqlite3_wal_checkpoint_v2(connection, nullptr, mode, nullptr, nullptr);
+    if (code == SQLITE_OK || code == SQLITE_BUSY || code == SQLITE_FULL) return;
+    fail(connection, code, "checkpoint");
+}
+
+std::filesystem::path with_folder(std::filesystem::path path) {
+    create_folder_of(path);
+    return path;
+}
+
+std::unique_ptr<Writer> open_and_migrate(const std::filesystem::path& path, int pages_max,
+                                         Timestamp now) {
+    Connection connection = open_writer(path, pages_max);
+    migrate(connection.get(), embedded_migrations(), now);
+    Statement(connection.get(), sql::renew_leases).with(now).run();
+    return std::make_unique<Writer>(std::move(connection));
+}
+
+}  // namespace
+
+SqliteStore::SqliteStore(std::filesystem::path path, Timestamp now, int pages_max)
+    : path_(with_folder(std::move(path))),
+      lock_(path_),
+      writer_(open_and_migrate(path_, pages_max, now)) {
+    const auto count_pages = [](void* pages, sqlite3*, const char*, int count) {
+        *static_cast<int*>(pages) = count;
+        return SQLITE_OK;
+    };
+    sqlite3_wal_hook(writer_->connection.get(), count_pages, &log_pages_);
+    writer_->index.load(writer_->connection.get(), writer_->marks.low_water(), now);
+}
+
+SqliteStore::~SqliteStore() {
+    try {
+        close();
+    } catch (const StoreUnavailable&) {
+        // What close() writes only makes the next start quicker.
+    }
+}
+
+void SqliteStore::close() {
+    sqlite3* connection = writer_->connection.get();
+    execute(connection, "BEGIN IMMEDIATE");
+    writer_->marks.write_exactly();
+    execute(connection, "COMMIT");
+    checkpoint(connection, SQLITE_CHECKPOINT_TRUNCATE);
+}
+
+// A checkpoint is due after a commit, but runs before the next one: nobody's answer waits for it then
+// who has not asked since.
+std::unique_ptr<Session> SqliteStore::begin() {
+    sqlite3* connection = writer_->connection.get();
+    if (log_pages_ >= checkpoint_pages) {
+        log_pages_ = 0;
+        checkpoint(connection, SQLITE_CHECKPOINT_PASSIVE);
+    }
+    if (writer_->index.is_stale()) {
+        writer_->marks.reload();
+        writer_->index.load(connection, writer_->marks.low_water(), writer_->index.seen());
+    }
+    return std::make_unique<SqliteSession>(*writer_);
+}
+
+std::unique_ptr<JobReader> SqliteStore::reader() { return std::make_unique<SqliteReader>(path_); }
+
+std::int64_t SqliteStore::last_id() { return writer_->marks.last_id(); }
+
+}  // namespace sluice

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <chrono>
+#include <mutex>
+
+#include "application/ports/clock.hpp"
+
+namespace sluice {
+
+// Wall time that cannot jump: it starts at the system's time and then moves with the steady clock. When the
+// system's clock was set, it follows by one hundredth of the time that passes, so that no lease or deadline
+// ends early or late by more than that.
+class SystemClock : public Clock {
+  public:
+    SystemClock();
+
+    Timestamp now() override;
+
+  private:
+    std::mutex mutex_;
+    std::chrono::steady_clock::time_point last_steady_;
+    Timestamp last_;
+};
+
+}  // namespace sluice

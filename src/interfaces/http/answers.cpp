@@ -1,0 +1,54 @@
+#include "interfaces/http/answers.hpp"
+
+#include "interfaces/http/problem.hpp"
+
+namespace sluice::http {
+namespace {
+
+int status_of(ErrorCode code) {
+    switch (code) {
+        case ErrorCode::malformed: return 400;
+        case ErrorCode::invalid: return 422;
+        case ErrorCode::too_large: return 413;
+        case ErrorCode::not_found: return 404;
+        case ErrorCode::conflict: return 409;
+        case ErrorCode::lease_lost: return 409;
+        case ErrorCode::idempotency_mismatch: return 422;
+        case ErrorCode::unavailable: return 503;
+        case ErrorCode::shutting_down: return 503;
+    }
+    return 500;
+}
+
+}  // namespace
+
+std::string_view code_of(ErrorCode code) {
+    switch (code) {
+        case ErrorCode::malformed: return "malformed";
+        case ErrorCode::invalid: return "invalid";
+        case ErrorCode::too_large: return "too_large";
+        case ErrorCode::not_found: return "not_found";
+        case ErrorCode::conflict: return "conflict";
+        case ErrorCode::lease_lost: return "lease_lost";
+        case ErrorCode::idempotency_mismatch: return "idempotency_key_reused";
+        case ErrorCode::unavailable: return "unavailable";
+        case ErrorCode::shutting_down: return "shutting_down";
+    }
+    return "internal";
+}
+
+Response json(int status, std::string body) {
+    Response response;
+    response.status = status;
+    response.body = std::move(body);
+    return response;
+}
+
+Response problem_of(const Error& error, std::string_view request_id) {
+    const int status = status_of(error.code);
+    Response response = problem(status, code_of(error.code), error.message, request_id, error.pointer);
+    if (status == 503) response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
+}  // namespace sluice::http

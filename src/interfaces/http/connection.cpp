@@ -1,0 +1,305 @@
+#include "interfaces/http/connection.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <cstdio>
+#include <exception>
+#include <span>
+#include <utility>
+
+#include "interfaces/http/problem.hpp"
+#include "interfaces/http/request_parser.hpp"
+#include "interfaces/http/response_writer.hpp"
+
+namespace sluice::http {
+namespace {
+
+constexpr asio::as_tuple_t<asio::use_awaitable_t<Executor>> as_values{};
+
+// Answers to pipelined requests are collected up to this size before they are written.
+constexpr std::size_t output_bytes_max = 64 * 1024;
+
+// One request and its answer, as the handler's Reply sees it. It keeps the connection, and with it
+// the bytes that the Request points at, until the last copy of the Reply is gone.
+class Exchange final : public Reply::Channel {
+  public:
+    Exchange(std::shared_ptr<Connection> connection, std::uint64_t serial)
+        : connection_(std::move(connection)), serial_(serial) {}
+
+    Exchange(const Exchange&) = delete;
+    Exchange& operator=(const Exchange&) = delete;
+
+    // The last copy of an answered Reply may go on any thread: nothing shared is looked at then.
+    ~Exchange() override {
+        if (!is_answered_) connection_->answer_for_dropped_reply(serial_);
+    }
+
+    void send(Response response) override {
+        is_answered_ = true;
+        connection_->answer(serial_, std::move(response));
+    }
+
+    void stream(Response head, std::unique_ptr<BodyStream> body) override {
+        is_answered_ = true;
+        connection_->answer_with_stream(serial_, std::move(head), std::move(body));
+    }
+
+    void on_hang_up(std::function<void()> gone) override {
+        connection_->watch_for_hang_up(serial_, std::move(gone));
+    }
+
+    bool is_open() const override { return connection_->is_waiting_for(serial_); }
+
+  private:
+    std::shared_ptr<Connection> connection_;  // shared with the coroutine that serves it
+    std::uint64_t serial_;
+    bool is_answered_ = false;
+};
+
+}  // namespace
+
+Connection::Connection(ServerContext& context, Socket socket, std::string remote_address)
+    : context_(context), socket_(std::move(socket)) {
+    wake_.emplace(socket_->get_executor(), Instant::max());
+    request_.remote_address = std::move(remote_address);
+    note_time();
+}
+
+Task Connection::serve() {
+    while (!broken_) {
+        const Next next = advance();
+        if (!output_.empty() && !write_now()) co_await write_rest();
+        if (broken_) co_return;
+
+        switch (next) {
+            case Next::write_then_go_on:
+                break;
+            case Next::wait_for_answer:
+                if (!in_work_) break;  // it came while an earlier answer was written
+                if (gone_) watch_peer();
+                co_await wake_->async_wait(as_values);
+                break;
+            case Next::read: {
+                const std::span<char> room = input_.prepare();
+                views_hold_ = false;
+                const auto target = asio::buffer(room.data(), room.size());
+                const auto [error, count] = co_await socket_->async_read_some(target, as_values);
+                if (error && !interrupt_) co_return;
+                if (!error) interrupt_.reset();
+                input_.commit(count);
+                note_time();
+                break;
+            }
+            case Next::stream:
+                co_await stream_body();
+                [[fallthrough]];
+            case Next::close:
+                if (!broken_) co_await linger();
+                co_return;
+        }
+    }
+}
+
+Task Connection::refuse() {
+    constexpr Rejection too_many{503, "too_many_connections", "there are too many connections"};
+    reject(too_many);
+    if (!write_now()) co_return;  // not even these few bytes fit: the peer is not worth waiting for
+    if (!broken_) co_await linger();
+}
+
+// Works off the bytes at hand until something has to be waited for.
+Connection::Next Connection::advance() {
+    for (;;) {
+        if (in_work_) return Next::wait_for_answer;
+        if (response_) {
+            append_answer();
+            if (stream_) return Next::stream;
+            if (closing_) return Next::close;
+            if (output_.size() >= output_bytes_max) return Next::write_then_go_on;
+        }
+        if (interrupt_) return reject(*interrupt_);
+        if (context_.stopping) return input_.empty() ? Next::close : reject(stopping);
+        if (const std::optional<Next> next = frame_request()) return *next;
+        dispatch();
+    }
+}
+
+// Returns nothing once a whole request has arrived and has passed the gate.
+std::optional<Connection::Next> Connection::frame_request() {
+    const Limits& limits = context_.limits;
+    const std::string_view bytes = input_.readable();
+    if (head_bytes_ == 0) {
+        if (bytes.empty()) return wait_for_bytes(Phase::idle, limits.idle_time);
+        const HeadScanner::Outcome outcome = scanner_.scan(bytes, context_.rules);
+        if (const auto* rejection = std::get_if<Rejection>(&outcome)) return reject(*rejection);
+        const auto* complete = std::get_if<HeadScanner::Complete>(&outcome);
+        if (!complete) return wait_for_bytes(Phase::head, limits.header_time);
+
+        head_bytes_ = complete->head_bytes;
+        if (const auto rejection = pass_gate()) return reject(*rejection);
+        if (framing_.expects_continue && framing_.body_bytes > 0 && bytes.size() == head_bytes_) {
+            output_ += "HTTP/1.1 100 Continue\r\n\r\n";
+        }
+    }
+    if (bytes.size() - head_bytes_ < framing_.body_bytes) {
+        const std::chrono::seconds for_size(framing_.body_bytes / 1024);
+        return wait_for_bytes(Phase::body, limits.body_time + for_size);
+    }
+    if (!views_hold_) {  // the bytes have moved since: the same bytes pass again
+        if (const auto rejection = pass_gate()) return reject(*rejection);
+    }
+    return std::nullopt;
+}
+
+std::optional<Rejection> Connection::pass_gate() {
+    const std::string_view bytes = input_.readable().substr(0, head_bytes_);
+    if (const auto rejection = parse_head(bytes, head_)) return rejection;
+    const auto checked = check_framing(head_, context_.rules);
+    if (const auto* rejection = std::get_if<Rejection>(&checked)) return *rejection;
+    framing_ = std::get<Framing>(checked);
+    views_hold_ = true;
+    if (framing_.body_bytes == 0) return std::nullopt;
+
+    const std::size_t limit = context_.body_limit
+                                  ? context_.body_limit(head_.verb, path_of(head_.target))
+                                  : context_.limits.body_bytes;
+    return check_body_size(framing_, limit);
+}
+
+Connection::Next Connection::wait_for_bytes(Phase phase, std::chrono::milliseconds patience) {
+    if (phase_ != phase) enter(phase, now_ + patience);  // bytes that trickle in extend nothing
+    return Next::read;
+}
+
+// Every rejection ends the connection: what follows in the input cannot be trusted to be a request.
+Connection::Next Connection::reject(const Rejection& rejection) {
+    if (views_hold_ && !framing_.request_id.empty()) {
+        request_.request_id.assign(framing_.request_id);
+    } else {
+        context_.request_ids.next(request_.request_id);
+    }
+    request_.verb = head_.verb;
+    request_.path = views_hold_ ? path_of(head_.target) : std::string_view();
+    Response response =
+        problem(rejection.status, rejection.code, rejection.detail, request_.request_id);
+    if (rejection.status == 503) response.headers.emplace_back("Retry-After", "1");
+
+    Envelope envelope;
+    envelope.request_id = request_.request_id;
+    envelope.keep_alive = false;
+    envelope.is_head = views_hold_ && head_.verb == Verb::head;
+    append_response(output_, response, envelope);
+    took_ = {};
+    observe(rejection.status);
+    return Next::close;
+}
+
+void Connection::dispatch() {
+    request_.verb = head_.verb;
+    request_.target = head_.target;
+    request_.path = path_of(head_.target);
+    request_.query = query_of(head_.target);
+    request_.body = input_.readable().substr(head_bytes_, framing_.body_bytes);
+    request_.headers.swap(head_.headers);
+    if (framing_.request_id.empty()) {
+        context_.request_ids.next(request_.request_id);
+    } else {
+        request_.request_id.assign(framing_.request_id);
+    }
+
+    ++serial_;
+    in_work_ = true;
+    request_read_at_ = now_;
+    enter(Phase::handling, Instant::max());
+    in_handler_ = true;
+    Reply reply(std::make_shared<Exchange>(shared_from_this(), serial_));
+    try {
+        context_.handler(request_, std::move(reply));
+    } catch (const std::exception& error) {
+        // The Reply is dropped by now, which answers 500, unless the handler has kept a copy.
+        std::fprintf(stderr, "sluice: http handler failed: %s\n", error.what());
+    }
+    in_handler_ = false;
+}
+
+void Connection::append_answer() {
+    Response response = std::move(*response_);
+    response_.reset();
+    if (stream_ && context_.streams >= context_.limits.streams) {
+        stream_.reset();
+        response = problem(503, "too_many_streams", "there are too many streams; try again later",
+                           request_.request_id);
+        response.headers.emplace_back("Retry-After", "5");
+    }
+    Envelope envelope;
+    envelope.request_id = request_.request_id;
+    envelope.is_head = request_.verb == Verb::head;
+    envelope.is_streamed = stream_ != nullptr;
+    envelope.keep_alive = framing_.keep_alive && !context_.stopping && !envelope.is_streamed;
+    closing_ = !envelope.keep_alive;
+    append_response(output_, response, envelope);
+    observe(response.status);
+
+    if (envelope.is_head) stream_.reset();
+    if (stream_) {
+        stream_counted_ = true;
+        ++context_.streams;
+    }
+    start_next_request();
+}
+
+void Connection::observe(int status) {
+    if (!context_.observer) return;
+    RequestRecord record;
+    record.verb = request_.verb;
+    record.path = request_.path;
+    record.status = status;
+    record.took = took_;
+    record.request_id = request_.request_id;
+    context_.observer(record);
+}
+
+void Connection::start_next_request() {
+    input_.consume(head_bytes_ + framing_.body_bytes);
+    head_bytes_ = 0;
+    views_hold_ = false;
+    scanner_.restart();
+}
+
+void Connection::enter(Phase phase, Instant deadline) {
+    phase_ = phase;
+    deadline_ = deadline;
+}
+
+void Connection::answer(std::uint64_t serial, Response response) {
+    if (!is_waiting_for(serial)) return;
+    response_ = std::move(response);
+    in_work_ = false;
+    // Held until the state is consistent: what it captured may hold the last copy of the Reply.
+    const std::function<void()> gone = std::exchange(gone_, nullptr);
+    note_time();
+    took_ = std::chrono::duration_cast<std::chrono::microseconds>(now_ - request_read_at_);
+    wake();
+}
+
+void Connection::answer_with_stream(std::uint64_t serial, Response head,
+                                    std::unique_ptr<BodyStream> body) {
+    if (!is_waiting_for(serial)) return;
+    stream_ = std::move(body);
+    answer(serial, std::move(head));
+}
+
+void Connection::answer_for_dropped_reply(std::uint64_t serial) {
+    if (!is_waiting_for(serial)) return;
+    answer(serial, problem(500, "internal", "the request was not answered", request_.request_id));
+}
+
+void Connection::watch_for_hang_up(std::uint64_t serial, std::function<void()> gone) {
+    if (!is_waiting_for(serial)) return;
+    gone_ = std::move(gone);
+    // Inside the handler it is not known yet whether there will be anything to wait for.
+    if (!in_handler_) watch_peer();
+}
+
+}  // namespace sluice::http

@@ -1,0 +1,173 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "interfaces/http/framing_gate.hpp"
+#include "interfaces/http/input_buffer.hpp"
+#include "interfaces/http/message.hpp"
+#include "interfaces/http/request_ids.hpp"
+#include "interfaces/http/server.hpp"
+
+namespace sluice::http {
+
+namespace asio = boost::asio;
+
+// The concrete executor, instead of any_io_executor, saves an indirection on each operation.
+using Executor = asio::io_context::executor_type;
+using Socket = asio::basic_stream_socket<asio::ip::tcp, Executor>;
+using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
+                                         asio::wait_traits<std::chrono::steady_clock>, Executor>;
+using Task = asio::awaitable<void, Executor>;
+using Instant = std::chrono::steady_clock::time_point;
+
+class Connection;
+
+// What all connections of one server share. Used on the I/O thread only.
+struct ServerContext {
+    Limits limits;
+    GateRules rules;
+    Server::Handler handler;
+    Server::BodyLimit body_limit;
+    Server::Observer observer;
+    std::function<void(Connection&)> on_closed;
+    RequestIds request_ids;
+    std::size_t streams = 0;
+    bool stopping = false;
+};
+
+// One connection: read, pass the gate, call the handler, answer, repeat.
+//
+// A single coroutine, serve(), does all reading and writing. Between its suspensions advance()
+// works off what has been received and fills the output; so between any two steps
+//   - at most one request is in work, and its bytes stay where they are in the input,
+//   - answers leave in the order of the requests,
+//   - what waits (for bytes, for an answer, for the peer to read) is named by the phase, together
+//     with the instant after which sweep() ends the wait.
+class Connection : public std::enable_shared_from_this<Connection> {
+  public:
+    Connection(ServerContext& context, Socket socket, std::string remote_address);
+
+    // Runs until the connection is over; finish() must follow, also after an exception. Whoever
+    // runs these keeps the connection alive meanwhile.
+    Task serve();
+
+    // Answers 503 without looking at what the peer sends.
+    Task refuse();
+
+    // Closes the socket and reports to the server that the connection is over.
+    void finish();
+
+    // Ends a wait that takes too long.
+    void sweep(Instant now);
+
+    // Closes unless a request is in work; that one is answered first.
+    void stop();
+
+    // Closes at once.
+    void cut();
+
+    // Lets go of all that belongs to the io_context, which is about to be destroyed.
+    void abandon();
+
+    const std::string& remote_address() const { return request_.remote_address; }
+
+    std::size_t position = 0;  // in the server's list of connections
+    bool is_admitted = true;   // within the limits
+    bool is_counted_by_address = false;
+
+    // What a Reply calls. `serial` names the exchange; calls for one that is over are ignored.
+    void answer(std::uint64_t serial, Response response);
+    void answer_with_stream(std::uint64_t serial, Response head, std::unique_ptr<BodyStream> body);
+    void answer_for_dropped_reply(std::uint64_t serial);
+    void watch_for_hang_up(std::uint64_t serial, std::function<void()> gone);
+    bool is_waiting_for(std::uint64_t serial) const { return in_work_ && serial == serial_; }
+
+  private:
+    enum class Phase { start, idle, head, body, handling, writing, streaming, lingering };
+    enum class Next { read, write_then_go_on, wait_for_answer, stream, close };
+
+    static constexpr Rejection too_slow{408, "request_timeout",
+                                        "the request did not arrive in time"};
+    static constexpr Rejection stopping{503, "stopping",
+                                        "the server is stopping; repeat the request"};
+
+    // connection.cpp: from bytes to answers
+    Next advance();
+    std::optional<Next> frame_request();
+    std::optional<Rejection> pass_gate();
+    Next wait_for_bytes(Phase phase, std::chrono::milliseconds patience);
+    Next reject(const Rejection& rejection);
+    void dispatch();
+    void append_answer();
+    void observe(int status);
+    void start_next_request();
+    void enter(Phase phase, Instant deadline);
+    void note_time() { now_ = std::chrono::steady_clock::now(); }
+
+    // connection_io.cpp: the socket
+    bool write_now();
+    Task write_rest();
+    Task linger();
+    Task stream_body();
+    void on_stream_ready();
+    void pull_while_blocked();
+    void end_stream();
+    void watch_peer();
+    void on_peer_activity();
+    void hang_up();
+    void close_socket();
+    void wake();
+
+    ServerContext& context_;
+    std::optional<Socket> socket_;  // empty once the connection is over
+    std::optional<Timer> wake_;     // never expires; cancelled to wake serve()
+    bool broken_ = false;           // the socket is closed or has failed
+
+    InputBuffer input_;
+    std::string output_;
+    std::size_t written_ = 0;  // of output_
+
+    Phase phase_ = Phase::start;
+    Instant now_{};
+    Instant deadline_ = Instant::max();
+    std::optional<Rejection> interrupt_;  // why a read was cancelled
+
+    HeadScanner scanner_;
+    Head head_;
+    Framing framing_;
+    std::size_t head_bytes_ = 0;  // 0: the head is not complete yet
+    bool views_hold_ = false;     // whether head_ still points at the bytes in input_
+    Request request_;
+    Instant request_read_at_{};
+
+    std::uint64_t serial_ = 0;  // of the newest exchange
+    bool in_work_ = false;      // whether that one is still to be answered
+    std::optional<Response> response_;
+    std::chrono::microseconds took_{};
+    std::function<void()> gone_;
+    bool in_handler_ = false;
+    bool watching_ = false;
+    bool closing_ = false;  // the answer at hand is the last one
+
+    std::unique_ptr<BodyStream> stream_;
+    bool stream_counted_ = false;
+    bool stream_has_more_ = true;
+    bool stream_ready_ = false;
+    bool stream_over_ = false;
+    bool write_blocked_ = false;
+    bool pull_is_posted_ = false;
+    std::string backlog_;  // pulled while an earlier piece could not be written yet
+    std::size_t discarded_bytes_ = 0;
+};
+
+}  // namespace sluice::http

@@ -1,0 +1,31 @@
+#include "interfaces/http/health.hpp"
+
+#include "interfaces/http/answers.hpp"
+
+namespace sluice::http {
+
+void health(Call call) { call.reply.send(json(200, R"({"status":"ok"})")); }
+
+void ready(Call call) {
+    std::string request_id = call.request.request_id;
+    if (call.app.stopping) {
+        return call.reply.send(
+            problem_of({ErrorCode::shutting_down, "the engine is stopping", ""}, request_id));
+    }
+    // Goes the way that every write goes, so that a store that does not answer shows.
+    call.app.commands.post_one<AskDepths>(
+        {}, [reply = call.reply, request_id = std::move(request_id)](Result<Depths> depths) {
+            reply.send(depths ? json(200, R"({"status":"ready"})") : problem_of(depths.error(), request_id));
+        });
+}
+
+void metrics(Call call) {
+    call.app.commands.post_one<AskDepths>({}, [&app = call.app, reply = call.reply](Result<Depths> depths) {
+        Response response;
+        response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+        response.body = app.metrics_text(depths ? *depths : Depths{});
+        reply.send(std::move(response));
+    });
+}
+
+}  // namespace sluice::http

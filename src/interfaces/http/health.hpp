@@ -1,0 +1,11 @@
+#pragma once
+
+#include "interfaces/http/app.hpp"
+
+namespace sluice::http {
+
+void health(Call call);   // the process is there
+void ready(Call call);    // the store answers, and the engine is not stopping
+void metrics(Call call);  // Prometheus text
+
+}  // namespace sluice::http

@@ -1,0 +1,37 @@
+#include "interfaces/http/job_feed.hpp"
+
+#include <vector>
+
+namespace sluice::http {
+
+JobFeed::Watch::Watch(JobFeed& feed, JobId job, Watcher watcher)
+    : feed_(feed), job_(job), number_(++feed.last_number_) {
+    feed_.watchers_[job_].emplace(number_, std::move(watcher));
+}
+
+JobFeed::Watch::~Watch() {
+    const auto place = feed_.watchers_.find(job_);
+    place->second.erase(number_);
+    if (place->second.empty()) feed_.watchers_.erase(place);
+}
+
+// A watcher may stop watching while it is told, so both work on copies.
+void JobFeed::changed(std::span<const JobId> jobs) {
+    if (watchers_.empty()) return;
+    for (const JobId job : jobs) {
+        const auto place = watchers_.find(job);
+        if (place == watchers_.end()) continue;
+        const auto told = place->second;
+        for (const auto& [number, watcher] : told) watcher.on_change();
+    }
+}
+
+void JobFeed::tick() {
+    std::vector<std::function<void()>> told;
+    for (const auto& [job, watchers] : watchers_) {
+        for (const auto& [number, watcher] : watchers) told.push_back(watcher.on_tick);
+    }
+    for (const auto& tell : told) tell();
+}
+
+}  // namespace sluice::http

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sluice::http {
+
+enum class Verb { get, head, post, put, patch, remove, options, other };
+
+std::string_view to_text(Verb verb);
+
+struct HeaderField {
+    std::string_view name;
+    std::string_view value;
+};
+
+// One request that has passed the framing gate. It and its views stay valid until it was answered
+// or, when the peer goes away before that, until the last copy of its Reply is gone.
+struct Request {
+    Verb verb = Verb::other;
+    std::string_view target;  // as sent: path and query
+    std::string_view path;    // as sent, without the query
+    std::string_view query;   // as sent, without the question mark
+    std::string_view body;
+    std::vector<HeaderField> headers;
+    std::string request_id;      // made by the server, or taken from a well-formed X-Request-Id
+    std::string remote_address;  // without the port
+
+    // The value of the first header of this name (any case), or nothing when it is absent.
+    const std::string_view* header(std::string_view name) const;
+};
+
+struct Response {
+    int status = 200;
+    std::string content_type = "application/json";  // not sent when the body is empty
+    std::string body{};
+    std::vector<std::pair<std::string, std::string>> headers{};
+};
+
+// A response body that is written bit by bit while it comes into being. Lives on the I/O thread.
+class BodyStream {
+  public:
+    virtual ~BodyStream() = default;
+
+    // Tells the stream how to say that there is something to pull. Called once, before the first
+    // pull. `ready` may be called at any time on the I/O thread, also after the stream's end.
+    virtual void on_ready(std::function<void()> ready) = 0;
+
+    // Appends what there is to `out`, up to a few tens of kilobytes, and returns false once nothing
+    // will follow. Appending nothing means: wait for `ready`.
+    virtual bool pull(std::string& out) = 0;
+};
+
+// Answers one request, exactly once, on the I/O thread. May be kept until later; copies share one
+// answer. When the peer has gone away the answer is dropped. When the last copy goes without an
+// answer, which must happen on the I/O thread too, the server answers 500 in its place.
+class Reply {
+  public:
+    class Channel {  // the connection's side of it
+      public:
+        virtual ~Channel() = default;
+        virtual void send(Response response) = 0;
+        virtual void stream(Response head, std::unique_ptr<BodyStream> body) = 0;
+        virtual void on_hang_up(std::function<void()> gone) = 0;
+        virtual bool is_open() const = 0;
+    };
+
+    explicit Reply(std::shared_ptr<Channel> channel) : channel_(std::move(channel)) {}
+
+    void send(Response response) const { channel_->send(std::move(response)); }
+
+    // Answers with `head` and then whatever `body` yields, until it ends; the connection closes
+    // then.
+    void stream(Response head, std::unique_ptr<BodyStream> body) const {
+        channel_->stream(std::move(head), std::move(body));
+    }
+
+    // Calls `gone` when the peer closes the connection, or the server cuts it, before it was
+    // answered. A peer that has sent another request meanwhile is no longer watched.
+    void on_hang_up(std::function<void()> gone) const { channel_->on_hang_up(std::move(gone)); }
+
+    // Whether an answer can still reach the peer.
+    bool is_open() const { return channel_->is_open(); }
+
+  private:
+    std::shared_ptr<Channel>
+        channel_;  // shared: the connection and whoever answers, in either order
+};
+
+}  // namespace sluice::http

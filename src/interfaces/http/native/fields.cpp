@@ -1,0 +1,106 @@
+#include "interfaces/http/native/fields.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace sluice::http::native {
+
+void UnknownFields::refuse(JsonReader& reader) const {
+    if (names_.empty()) return;
+    reader.fail_at(names_.front(), names_.size() == 1
+                                       ? fmt::format("\"{}\" is not a known field", names_.front())
+                                       : fmt::format("these are not known fields: {}", fmt::join(names_, ", ")));
+}
+
+std::vector<std::string> read_strings(JsonReader& reader, std::size_t limit) {
+    std::vector<std::string> strings;
+    reader.array([&](std::size_t) {
+        if (strings.size() == limit) return reader.fail(fmt::format("the list has more than {} entries", limit),
+                                                        ErrorCode::too_large);
+        strings.push_back(reader.string());
+    });
+    return strings;
+}
+
+Duration read_millis(JsonReader& reader, Duration low, Duration high) {
+    return from_millis(reader.integer(to_millis(low), to_millis(high)));
+}
+
+Timestamp read_timestamp(JsonReader& reader) {
+    const std::string text = reader.string();
+    const auto time = parse_rfc3339(text);
+    if (!time) reader.fail("must be a time such as 2026-11-15T03:24:24Z (RFC 3339)");
+    return time.value_or(Timestamp{});
+}
+
+std::vector<std::string> read_labels(JsonReader& reader) {
+    if (reader.kind() != JsonReader::Kind::object) return read_strings(reader, 1000);
+    std::vector<std::string> labels;
+    reader.object([&](std::string_view key) {
+        std::string label(key);
+        label += '=';
+        label += reader.string();
+        labels.push_back(std::move(label));
+    });
+    return labels;
+}
+
+std::string_view body_or_empty_object(const Request& request) {
+    return request.body.empty() ? std::string_view("{}") : request.body;
+}
+
+Result<JobId> job_id_in_path(const Call& call) {
+    if (const auto id = parse_job_id(call.id)) return *id;
+    return Error{ErrorCode::not_found, "this is not a job id: ids have 24 hex digits", ""};
+}
+
+Result<LeaseId> lease_id_in_path(const Call& call) {
+    if (const auto id = parse_lease_id(call.id)) return *id;
+    return Error{ErrorCode::not_found, "this is not a lease id: it comes with a claimed job", ""};
+}
+
+Result<QueryParams> read_query(const Request& request, std::initializer_list<std::string_view> known) {
+    auto params = QueryParams::parse(request.query);
+    if (!params) return Error{ErrorCode::malformed, "the query string cannot be read", ""};
+    for (std::size_t i = 0; i < params->all().size(); ++i) {
+        const std::string& name = params->all()[i].first;
+        if (std::find(known.begin(), known.end(), name) == known.end()) {
+            return Error{ErrorCode::malformed,
+                         fmt::format("\"{}\" is not a known parameter; known are: {}", name,
+                                     fmt::join(known, ", ")),
+                         ""};
+        }
+        for (std::size_t k = 0; k < i; ++k) {
+            if (params->all()[k].first == name) {
+                return Error{ErrorCode::malformed, fmt::format("the parameter \"{}\" is given twice", name), ""};
+            }
+        }
+    }
+    return *std::move(params);
+}
+
+Result<std::int64_t> number_param(const QueryParams& params, std::string_view name, std::int64_t low,
+                                  std::int64_t high, std::int64_t otherwise) {
+    const std::string* text = params.find(name);
+    if (!text) return otherwise;
+    std::int64_t number = 0;
+    const char* const end = text->data() + text->size();
+    const auto [stop, error] = std::from_chars(text->data(), end, number);
+    if (error != std::errc{} || stop != end || number < low || number > high) {
+        return Error{ErrorCode::malformed,
+                     fmt::format("the parameter \"{}\" must be a whole number between {} and {}", name, low, high),
+                     ""};
+    }
+    return number;
+}
+
+std::string actor_of(const Request&) { return "anonymous"; }
+
+std::string tenant_param(const QueryParams& params) {
+    const std::string* tenant = params.find("tenant");
+    return tenant ? *tenant : std::string();
+}
+
+}  // namespace sluice::http::native

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "interfaces/http/app.hpp"
+#include "interfaces/http/json_reader.hpp"
+#include "interfaces/http/url.hpp"
+
+// Reading the parts that several requests have in common.
+namespace sluice::http::native {
+
+// Notes fields that a body must not have, to name them all at once.
+class UnknownFields {
+  public:
+    void add(std::string_view name) { names_.emplace_back(name); }
+
+    // Makes the reader fail when there were any. Call it when the object has been read.
+    void refuse(JsonReader& reader) const;
+
+  private:
+    std::vector<std::string> names_;
+};
+
+std::vector<std::string> read_strings(JsonReader& reader, std::size_t limit);
+Duration read_millis(JsonReader& reader, Duration low, Duration high);
+Timestamp read_timestamp(JsonReader& reader);
+
+// A list of strings, or an object whose members become "name=value".
+std::vector<std::string> read_labels(JsonReader& reader);
+
+// The body of a request that may have none; an empty one counts as {}.
+std::string_view body_or_empty_object(const Request& request);
+
+Result<JobId> job_id_in_path(const Call& call);
+Result<LeaseId> lease_id_in_path(const Call& call);
+
+// The query string; refuses parameters that are not in `known`, by name.
+Result<QueryParams> read_query(const Request& request, std::initializer_list<std::string_view> known);
+
+// A whole number among the parameters, or `otherwise` when it is absent.
+Result<std::int64_t> number_param(const QueryParams& params, std::string_view name, std::int64_t low,
+                                  std::int64_t high, std::int64_t otherwise);
+
+// Whom a client's action is put down to.
+std::string actor_of(const Request& request);
+
+// The tenant that the request names as a parameter; empty: any.
+std::string tenant_param(const QueryParams& params);
+
+}  // namespace sluice::http::native

@@ -1,0 +1,140 @@
+#include "interfaces/http/native/job_filter.hpp"
+
+#include <fmt/format.h>
+
+#include "interfaces/http/answers.hpp"
+#include "interfaces/http/native/fields.hpp"
+#include "interfaces/http/native/job_json.hpp"
+
+namespace sluice::http::native {
+namespace {
+
+constexpr std::int64_t limit_max = 200;
+constexpr std::size_t mark_digits = 16;
+
+Error bad_cursor() {
+    return {ErrorCode::malformed,
+            "the cursor is not one that this list gave; pass next_cursor on as it is, with the same filters", ""};
+}
+
+Result<std::vector<JobState>> read_states(std::string_view text) {
+    std::vector<JobState> states;
+    while (!text.empty()) {
+        const std::size_t comma = text.find(',');
+        const std::string_view word = text.substr(0, comma);
+        const auto state = parse_job_state(word);
+        if (!state) {
+            return Error{ErrorCode::malformed,
+                         fmt::format("\"{}\" is not a state; states are queued, running, succeeded, failed, "
+                                     "canceled, timed_out", word),
+                         ""};
+        }
+        states.push_back(*state);
+        text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    }
+    return states;
+}
+
+std::string* text_filter(JobFilter& filter, std::string_view name) {
+    if (name == "tenant") return &filter.tenant;
+    if (name == "type") return &filter.type;
+    if (name == "queue") return &filter.queue;
+    if (name == "project") return &filter.project;
+    if (name == "entity_type") return &filter.entity_type;
+    if (name == "entity_id") return &filter.entity_id;
+    if (name == "site_id") return &filter.site_id;
+    if (name == "node_id") return &filter.node_id;
+    if (name == "correlation_id") return &filter.correlation_id;
+    if (name == "worker_id") return &filter.worker_id;
+    if (name == "label") return &filter.label;
+    return nullptr;
+}
+
+std::optional<Error> read_filter(const std::string& name, const std::string& value, JobFilter& filter) {
+    if (std::string* text = text_filter(filter, name)) {
+        *text = value;
+    } else if (name == "state") {
+        auto states = read_states(value);
+        if (!states) return states.error();
+        filter.states = *std::move(states);
+    } else if (name == "replay_of") {
+        filter.replay_of = parse_job_id(value);
+        if (!filter.replay_of) return Error{ErrorCode::malformed, "replay_of must be a job id", ""};
+    } else if (name == "created_from" || name == "created_before") {
+        auto& time = name == "created_from" ? filter.created_from : filter.created_before;
+        time = parse_rfc3339(value);
+        if (!time) return Error{ErrorCode::malformed, fmt::format("{} must be an RFC 3339 time", name), ""};
+    }
+    return std::nullopt;
+}
+
+Result<JobId> read_cursor(std::string_view cursor, std::string_view mark) {
+    if (cursor.size() != 24 + mark_digits || cursor.substr(24) != mark) return bad_cursor();
+    const auto id = parse_job_id(cursor.substr(0, 24));
+    if (!id) return bad_cursor();
+    return *id;
+}
+
+// Letters, digits and a few marks stay as they are in a query string.
+void append_query(std::string& out, std::string_view text) {
+    for (const char c : text) {
+        const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                           c == '-' || c == '_' || c == '.' || c == ',';
+        if (plain) {
+            out += c;
+        } else {
+            out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+        }
+    }
+}
+
+}  // namespace
+
+Result<JobListQuery> read_job_list(const Request& request) {
+    const auto params = read_query(
+        request, {"tenant", "state", "type", "queue", "project", "entity_type", "entity_id", "site_id", "node_id",
+                  "correlation_id", "worker_id", "label", "replay_of", "created_from", "created_before", "limit",
+                  "cursor"});
+    if (!params) return params.error();
+    JobListQuery query;
+    for (const auto& [name, value] : params->all()) {
+        if (name == "limit" || name == "cursor") continue;
+        if (auto refusal = read_filter(name, value, query.filter)) return *std::move(refusal);
+        query.filter_query += fmt::format("&{}=", name);
+        append_query(query.filter_query, value);
+    }
+    query.filter_mark = to_hex(sha256(query.filter_query)).substr(0, mark_digits);
+    const auto limit = number_param(*params, "limit", 1, limit_max, query.limit);
+    if (!limit) return limit.error();
+    query.limit = static_cast<int>(*limit);
+    if (const std::string* cursor = params->find("cursor")) {
+        const auto before = read_cursor(*cursor, query.filter_mark);
+        if (!before) return before.error();
+        query.before = *before;
+    }
+    return query;
+}
+
+Response job_list_response(const JobListQuery& query, std::vector<Job> jobs) {
+    std::optional<std::string> next;
+    if (jobs.size() > static_cast<std::size_t>(query.limit)) {
+        jobs.resize(static_cast<std::size_t>(query.limit));
+        next = to_text(jobs.back().spec.id) + query.filter_mark;
+    }
+    Response response;
+    JsonWriter json(response.body);
+    json.begin_object();
+    json.key("jobs");
+    json.begin_array();
+    for (const Job& job : jobs) write_job(json, job);
+    json.end_array();
+    json.field("next_cursor", next);
+    json.end_object();
+    if (next) {
+        response.headers.emplace_back("Link", fmt::format("</api/v1/jobs?limit={}{}&cursor={}>; rel=\"next\"",
+                                                          query.limit, query.filter_query, *next));
+    }
+    return response;
+}
+
+}  // namespace sluice::http::native

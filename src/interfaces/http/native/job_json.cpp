@@ -1,0 +1,141 @@
+#include "interfaces/http/native/job_json.hpp"
+
+namespace sluice::http::native {
+namespace {
+
+void text_or_null(JsonWriter& json, std::string_view name, const std::string& text) {
+    json.key(name);
+    if (text.empty()) {
+        json.value(nullptr);
+    } else {
+        json.value(text);
+    }
+}
+
+void strings(JsonWriter& json, std::string_view name, const std::vector<std::string>& list) {
+    json.key(name);
+    json.begin_array();
+    for (const std::string& text : list) json.value(text);
+    json.end_array();
+}
+
+void write_spec(JsonWriter& json, const Job& job) {
+    const JobSpec& spec = job.spec;
+    json.field("id", spec.id);
+    json.field("tenant", spec.tenant);
+    text_or_null(json, "project", spec.project);
+    json.field("queue", spec.queue);
+    json.field("type", spec.type);
+    json.field("state", to_text(job.state));
+    text_or_null(json, "entity_type", spec.entity_type);
+    text_or_null(json, "entity_id", spec.entity_id);
+    text_or_null(json, "site_id", spec.site_id);
+    text_or_null(json, "node_id", spec.node_id);
+    strings(json, "exclusive_keys", spec.exclusive_keys);
+    strings(json, "labels", spec.labels);
+    json.key("depends_on");
+    json.begin_array();
+    for (const JobId id : spec.depends_on) json.value(id);
+    json.end_array();
+    json.field("priority", spec.priority);
+    json.raw_field("payload", spec.payload);
+    json.field("payload_digest", to_hex(spec.payload_digest));
+}
+
+void write_lease(JsonWriter& json, const std::optional<Lease>& lease) {
+    text_or_null(json, "locked_by", lease ? lease->worker_id : std::string());
+    json.field("locked_at", lease ? std::optional(lease->since) : std::nullopt);
+    json.field("lease_until", lease ? std::optional(lease->until) : std::nullopt);
+}
+
+}  // namespace
+
+void write_job(JsonWriter& json, const Job& job) {
+    json.begin_object();
+    write_spec(json, job);
+    json.raw_field("result", job.result.empty() ? "null" : job.result);
+    text_or_null(json, "error_code", job.error_code);
+    text_or_null(json, "error_message", job.error_message);
+    json.field("attempt", job.attempt);
+    json.field("max_attempts", job.spec.max_attempts);
+    json.field("timeout_ms", to_millis(job.spec.timeout));
+    json.field("run_after", job.run_after);
+    json.field("progress", job.progress);
+    text_or_null(json, "message", job.message);
+    write_lease(json, job.lease);
+    json.field("replay_of", job.spec.replay_of);
+    text_or_null(json, "source", job.spec.source);
+    text_or_null(json, "correlation_id", job.spec.correlation_id);
+    json.field("created_at", job.spec.created_at);
+    json.field("started_at", job.started_at);
+    json.field("completed_at", job.completed_at);
+    json.field("revision", job.head.seq);
+    json.end_object();
+}
+
+std::string job_text(const Job& job) {
+    std::string out;
+    out.reserve(1024 + job.spec.payload.size() + job.result.size());
+    JsonWriter json(out);
+    write_job(json, job);
+    return out;
+}
+
+void write_event(JsonWriter& json, const Event& event) {
+    const auto state = [](std::optional<JobState> value) {
+        return value ? std::optional(to_text(*value)) : std::nullopt;
+    };
+    json.begin_object();
+    json.field("seq", event.seq);
+    json.field("type", to_text(event.step));
+    json.field("from", state(event.from));
+    json.field("to", state(event.to));
+    json.field("attempt", event.attempt);
+    json.field("lease_id", event.lease ? std::optional(LeaseId{event.job, *event.lease}) : std::nullopt);
+    json.field("actor", event.actor);
+    json.field("at", event.at);
+    json.raw_field("detail", event.detail.empty() ? "null" : event.detail);
+    json.field("hash", to_hex(event.hash));
+    json.end_object();
+}
+
+void write_log_line(JsonWriter& json, const LogLine& line) {
+    json.begin_object();
+    json.field("seq", line.seq);
+    json.field("attempt", line.attempt);
+    json.field("level", to_text(line.level));
+    json.field("message", line.message);
+    json.raw_field("data", line.data.empty() ? "null" : line.data);
+    json.field("timestamp", line.at);
+    json.end_object();
+}
+
+std::string explanation_text(const Explanation& explanation) {
+    std::string out;
+    JsonWriter json(out);
+    json.begin_object();
+    json.field("state", to_text(explanation.state));
+    json.key("reasons");
+    json.begin_array();
+    for (const Reason& reason : explanation.reasons) {
+        json.begin_object();
+        json.field("code", reason.code);
+        json.field("detail", reason.detail);
+        json.key("blocker");
+        if (reason.blocker.empty()) {
+            json.value(nullptr);
+        } else {
+            json.begin_object();
+            json.field("kind", reason.blocker_kind);
+            json.field("id", reason.blocker);
+            json.end_object();
+        }
+        json.field("until", reason.until);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    return out;
+}
+
+}  // namespace sluice::http::native

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "application/commands.hpp"
+#include "interfaces/http/json_writer.hpp"
+
+// How the native API shows things.
+namespace sluice::http::native {
+
+void write_job(JsonWriter& json, const Job& job);
+std::string job_text(const Job& job);
+
+void write_event(JsonWriter& json, const Event& event);
+void write_log_line(JsonWriter& json, const LogLine& line);
+std::string explanation_text(const Explanation& explanation);
+
+}  // namespace sluice::http::native

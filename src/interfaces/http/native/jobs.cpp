@@ -1,0 +1,185 @@
+// Submit, cancel and replay.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "interfaces/http/answers.hpp"
+#include "interfaces/http/native/fields.hpp"
+#include "interfaces/http/native/handlers.hpp"
+#include "interfaces/http/native/job_json.hpp"
+#include "interfaces/http/native/read_job.hpp"
+
+namespace sluice::http::native {
+namespace {
+
+// The key as a quoted string of RFC 8941 or as plain text; empty when the header is absent.
+Result<std::string> idempotency_key(const Request& request) {
+    const std::string_view* header = request.header("Idempotency-Key");
+    if (!header) return std::string();
+    std::string_view key = *header;
+    if (key.size() >= 2 && key.front() == '"' && key.back() == '"') key = key.substr(1, key.size() - 2);
+    const bool printable = std::all_of(key.begin(), key.end(), [](char c) { return c > 0x20 && c < 0x7F; });
+    if (key.empty() || key.size() > limits::name_bytes || !printable) {
+        return Error{ErrorCode::malformed,
+                     fmt::format("Idempotency-Key must have 1 to {} printable characters without spaces",
+                                 limits::name_bytes),
+                     ""};
+    }
+    return std::string(key);
+}
+
+Result<JobSpec> make_spec(JobRequest& request, const App& app, Timestamp now, std::string_view prefix) {
+    auto spec = make_job(std::move(request.job), app.types, now);
+    if (!spec && !spec.error().pointer.empty()) spec.error().pointer.insert(0, prefix);
+    return spec;
+}
+
+Result<SubmitJobs> read_submit(const Call& call) {
+    JsonReader reader(call.request.body);
+    JobRequest request = read_job(reader, false);
+    if (const auto done = reader.finish(); !done) return done.error();
+    auto spec = make_spec(request, call.app, call.app.clock.now(), "");
+    if (!spec) return spec.error();
+    SubmitJobs command;
+    command.jobs.push_back(*std::move(spec));
+    return command;
+}
+
+std::optional<Error> check_siblings(const std::vector<JobRequest>& requests, std::size_t i) {
+    for (const std::size_t place : requests[i].siblings) {
+        if (place < requests.size() && place != i) continue;
+        return Error{ErrorCode::invalid,
+                     place == i ? "a job cannot depend on itself"
+                                : fmt::format("this batch has no job at place {}", place),
+                     fmt::format("/jobs/{}/depends_on", i)};
+    }
+    return std::nullopt;
+}
+
+Result<std::vector<JobRequest>> read_requests(std::string_view body) {
+    std::vector<JobRequest> requests;
+    JsonReader reader(body);
+    UnknownFields unknown;
+    reader.object([&](std::string_view key) {
+        if (key != "jobs") return unknown.add(key);
+        reader.array([&](std::size_t) {
+            if (requests.size() == limits::batch_jobs) {
+                return reader.fail(fmt::format("a batch has at most {} jobs", limits::batch_jobs),
+                                   ErrorCode::too_large);
+            }
+            requests.push_back(read_job(reader, true));
+        });
+    });
+    unknown.refuse(reader);
+    if (const auto done = reader.finish(); !done) return done.error();
+    if (requests.empty()) return Error{ErrorCode::invalid, "needs at least one job", "/jobs"};
+    return requests;
+}
+
+Result<SubmitJobs> read_submit_batch(const Call& call) {
+    auto requests = read_requests(call.request.body);
+    if (!requests) return requests.error();
+    const Timestamp now = call.app.clock.now();
+    SubmitJobs command;
+    command.is_batch = true;
+    bool has_siblings = false;
+    for (std::size_t i = 0; i < requests->size(); ++i) {
+        if (auto refusal = check_siblings(*requests, i)) return *std::move(refusal);
+        auto spec = make_spec((*requests)[i], call.app, now, fmt::format("/jobs/{}", i));
+        if (!spec) return spec.error();
+        if (spec->tenant != (i == 0 ? spec->tenant : command.jobs.front().tenant)) {
+            return Error{ErrorCode::invalid, "all jobs of a batch must have the same tenant",
+                         fmt::format("/jobs/{}/tenant", i)};
+        }
+        std::vector<std::size_t>& siblings = (*requests)[i].siblings;
+        std::sort(siblings.begin(), siblings.end());
+        siblings.erase(std::unique(siblings.begin(), siblings.end()), siblings.end());
+        has_siblings |= !siblings.empty();
+        command.siblings.push_back(std::move(siblings));
+        command.jobs.push_back(*std::move(spec));
+    }
+    if (!has_siblings) command.siblings.clear();
+    return command;
+}
+
+Response accepted_response(const Submitted& submitted, bool is_batch) {
+    Response response;
+    response.status = 202;
+    if (is_batch) {
+        JsonWriter json(response.body);
+        json.begin_object();
+        json.key("jobs");
+        json.begin_array();
+        for (const Job& job : submitted.jobs) write_job(json, job);
+        json.end_array();
+        json.end_object();
+    } else {
+        response.body = job_text(submitted.jobs.front());
+        response.headers.emplace_back("Location", "/api/v1/jobs/" + to_text(submitted.jobs.front().spec.id));
+    }
+    if (submitted.repeated) response.headers.emplace_back("Idempotent-Replayed", "true");
+    return response;
+}
+
+void submit(Call call, Result<SubmitJobs> command) {
+    const std::string& request_id = call.request.request_id;
+    if (!command) return call.reply.send(problem_of(command.error(), request_id));
+    auto key = idempotency_key(call.request);
+    if (!key) return call.reply.send(problem_of(key.error(), request_id));
+    command->actor = actor_of(call.request);
+    if (!key->empty()) {
+        command->idempotency_key = *std::move(key);
+        command->body_digest = sha256(sha256(call.request.path), call.request.body);
+    }
+    const bool is_batch = command->is_batch;
+    call.app.commands.post_one<SubmitJobs>(
+        *std::move(command), [reply = call.reply, &request_id, is_batch](Result<Submitted> submitted) {
+            reply.send(submitted ? accepted_response(*submitted, is_batch)
+                                 : problem_of(submitted.error(), request_id));
+        });
+}
+
+Result<std::string> read_reason(const Request& request) {
+    JsonReader reader(body_or_empty_object(request));
+    std::string reason;
+    UnknownFields unknown;
+    reader.object([&](std::string_view key) {
+        if (key != "reason") return unknown.add(key);
+        if (reader.null()) return;
+        reason = reader.string();
+        if (reason.size() > 2000) reader.fail("has more than 2000 bytes", ErrorCode::too_large);
+    });
+    unknown.refuse(reader);
+    if (const auto done = reader.finish(); !done) return done.error();
+    return reason;
+}
+
+// Cancel and replay have the same form: a job, and why.
+template <class Command>
+void act_on_job(Call call, int status) {
+    const std::string& request_id = call.request.request_id;
+    const auto id = job_id_in_path(call);
+    if (!id) return call.reply.send(problem_of(id.error(), request_id));
+    const auto params = read_query(call.request, {"tenant"});
+    if (!params) return call.reply.send(problem_of(params.error(), request_id));
+    auto reason = read_reason(call.request);
+    if (!reason) return call.reply.send(problem_of(reason.error(), request_id));
+
+    Command command{*id, tenant_param(*params), *std::move(reason), actor_of(call.request)};
+    call.app.commands.post_one<Command>(
+        std::move(command), [reply = call.reply, &request_id, status](Result<Job> job) {
+            if (!job) return reply.send(problem_of(job.error(), request_id));
+            Response response = json(status, job_text(*job));
+            if (status == 202) response.headers.emplace_back("Location", "/api/v1/jobs/" + to_text(job->spec.id));
+            reply.send(std::move(response));
+        });
+}
+
+}  // namespace
+
+void submit_job(Call call) { submit(call, read_submit(call)); }
+void submit_batch(Call call) { submit(call, read_submit_batch(call)); }
+void cancel(Call call) { act_on_job<CancelJob>(std::move(call), 200); }
+void replay(Call call) { act_on_job<ReplayJob>(std::move(call), 202); }
+
+}  // namespace sluice::http::native

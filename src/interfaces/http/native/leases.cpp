@@ -1,0 +1,181 @@
+// What workers say: claim, heartbeat, log lines, report, release.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "application/make_job.hpp"
+#include "interfaces/http/answers.hpp"
+#include "interfaces/http/native/fields.hpp"
+#include "interfaces/http/native/handlers.hpp"
+#include "interfaces/http/native/job_json.hpp"
+#include "interfaces/http/native/read_lease.hpp"
+
+namespace sluice::http::native {
+namespace {
+
+std::string claimed_text(const Claimed& jobs) {
+    std::string out;
+    std::size_t size = 64;
+    for (const Job& job : jobs) size += 1200 + job.spec.payload.size();
+    out.reserve(size);
+    JsonWriter json(out);
+    json.begin_object();
+    json.key("leases");
+    json.begin_array();
+    for (const Job& job : jobs) {
+        json.begin_object();
+        json.field("lease_id", LeaseId{job.spec.id, job.lease->token});
+        json.field("lease_until", job.lease->until);
+        json.field("attempt", job.attempt);
+        json.key("job");
+        write_job(json, job);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    return out;
+}
+
+// Gives jobs back that were claimed for a client who did not wait for them.
+void give_back(App& app, const Claimed& jobs) {
+    std::vector<HandBack> hand_backs;
+    for (const Job& job : jobs) {
+        hand_backs.push_back({{job.spec.id, job.lease->token}, "the worker hung up before it got the job"});
+    }
+    if (!hand_backs.empty()) app.commands.post<HandBack>(std::move(hand_backs), [](auto) {});
+}
+
+void write_refusal(JsonWriter& json, const Error& error) {
+    json.key("error");
+    json.begin_object();
+    json.field("code", code_of(error.code));
+    json.field("detail", error.message);
+    json.end_object();
+}
+
+void write_extended(JsonWriter& json, const Extended& extended) {
+    json.field("lease_until", extended.until);
+    json.field("cancel_requested", extended.stop_requested);
+}
+
+// Answers many: {"results":[{"lease_id":…, what `write` adds, or an error}]}.
+template <class Answer, class Write>
+std::string results_text(const std::vector<LeaseId>& leases, const std::vector<Result<Answer>>& answers,
+                         Write write) {
+    std::string out;
+    out.reserve(64 + answers.size() * 160);
+    JsonWriter json(out);
+    json.begin_object();
+    json.key("results");
+    json.begin_array();
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        json.begin_object();
+        json.field("lease_id", leases[i]);
+        if (answers[i]) {
+            write(json, *answers[i]);
+        } else {
+            write_refusal(json, answers[i].error());
+        }
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    return out;
+}
+
+// Reads a command for one lease from the path and the body, and answers it with what `render` makes of it.
+template <class Command, class Read, class Render>
+void act_on_lease(Call call, Read read, Render render) {
+    const std::string& request_id = call.request.request_id;
+    const auto lease = lease_id_in_path(call);
+    if (!lease) return call.reply.send(problem_of(lease.error(), request_id));
+    JsonReader reader(body_or_empty_object(call.request));
+    Command command = read(reader);
+    if (const auto done = reader.finish(); !done) {
+        return call.reply.send(problem_of(done.error(), request_id));
+    }
+    command.lease = *lease;
+    call.app.commands.post_one<Command>(
+        std::move(command), [reply = call.reply, &request_id, render](auto answer) {
+            reply.send(answer ? json(200, render(*answer)) : problem_of(answer.error(), request_id));
+        });
+}
+
+// The same for many leases: a list of objects that name theirs.
+template <class Command, class Read, class Write>
+void act_on_leases(Call call, std::string_view list, Read read, Write write) {
+    JsonReader reader(call.request.body);
+    std::vector<Command> commands = read_many<Command>(reader, list, read);
+    if (const auto done = reader.finish(); !done) {
+        return call.reply.send(problem_of(done.error(), call.request.request_id));
+    }
+    std::vector<LeaseId> leases;
+    for (const Command& command : commands) leases.push_back(command.lease);
+    call.app.commands.post<Command>(
+        std::move(commands),
+        [reply = call.reply, leases = std::move(leases), write](const AnswersTo<Command>& answers) {
+            reply.send(json(200, results_text(leases, answers, write)));
+        });
+}
+
+void write_reported(JsonWriter& json, const Job& job) {
+    json.field("job_id", job.spec.id);
+    json.field("state", to_text(job.state));
+    json.field("attempt", job.attempt);
+    json.field("run_after", job.run_after);
+}
+
+}  // namespace
+
+void claim(Call call) {
+    JsonReader reader(body_or_empty_object(call.request));
+    ClaimRequest request = read_claim(reader, call.app.default_lease);
+    if (const auto done = reader.finish(); !done) {
+        return call.reply.send(problem_of(done.error(), call.request.request_id));
+    }
+    ClaimJobs command = std::move(request.claim);
+    command.ticket = ++call.app.tickets;
+    if (request.wait > Duration{0}) {
+        command.wait_until = call.app.clock.now() + request.wait;
+        call.reply.on_hang_up([&app = call.app, ticket = command.ticket] { app.commands.forget(ticket); });
+    }
+    call.app.commands.post_one<ClaimJobs>(
+        std::move(command),
+        [&app = call.app, reply = call.reply, &request_id = call.request.request_id](Result<Claimed> jobs) {
+            if (!jobs) return reply.send(problem_of(jobs.error(), request_id));
+            if (!reply.is_open()) return give_back(app, *jobs);
+            reply.send(json(200, claimed_text(*jobs)));
+        });
+}
+
+void heartbeat(Call call) {
+    act_on_lease<Heartbeat>(std::move(call), read_heartbeat, [](const Extended& extended) {
+        std::string out;
+        JsonWriter json(out);
+        json.begin_object();
+        write_extended(json, extended);
+        json.end_object();
+        return out;
+    });
+}
+
+void heartbeat_many(Call call) {
+    act_on_leases<Heartbeat>(std::move(call), "heartbeats", read_heartbeat, write_extended);
+}
+
+void append_log_lines(Call call) {
+    act_on_lease<AppendLogs>(std::move(call), read_log_batch, [](const Appended& appended) {
+        return fmt::format(R"({{"last_seq":{},"stored":{}}})", appended.last_seq, appended.stored);
+    });
+}
+
+void report(Call call) { act_on_lease<Report>(std::move(call), read_report, job_text); }
+
+void report_many(Call call) {
+    act_on_leases<Report>(std::move(call), "reports", read_report, write_reported);
+}
+
+void release(Call call) { act_on_lease<HandBack>(std::move(call), read_release, job_text); }
+
+}  // namespace sluice::http::native

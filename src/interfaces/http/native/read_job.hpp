@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "application/make_job.hpp"
+#include "interfaces/http/json_reader.hpp"
+
+namespace sluice::http::native {
+
+// A job as the body of a submit gives it.
+struct JobRequest {
+    NewJob job;
+    std::vector<std::size_t> siblings;  // jobs of the same batch that it depends on, by place
+};
+
+// Reads one job. In a batch, `siblings` says how many jobs a "#3" in depends_on may refer to at the most.
+JobRequest read_job(JsonReader& reader, bool in_batch);
+
+}  // namespace sluice::http::native

@@ -1,0 +1,218 @@
+#include "interfaces/http/native/read_lease.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "interfaces/http/native/fields.hpp"
+
+namespace sluice::http::native {
+namespace {
+
+constexpr std::size_t message_bytes = 2000;
+constexpr std::size_t error_message_bytes = 16 * 1024;
+constexpr std::size_t log_lines_max = 1000;
+constexpr std::size_t log_line_bytes = 64 * 1024;
+constexpr std::size_t filter_names = 200;
+
+std::string read_text(JsonReader& reader, std::size_t limit) {
+    std::string text = reader.string();
+    if (text.size() > limit) {
+        reader.fail(fmt::format("is {} bytes long; at most {} are allowed", text.size(), limit),
+                    ErrorCode::too_large);
+    }
+    return text;
+}
+
+LeaseId read_lease_id(JsonReader& reader) {
+    const auto lease = parse_lease_id(reader.string());
+    if (!lease) reader.fail("is not a lease id: it comes with a claimed job");
+    return lease.value_or(LeaseId{});
+}
+
+std::vector<std::string> read_names(JsonReader& reader) {
+    std::vector<std::string> names = read_strings(reader, filter_names);
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+// Reads the members of an object by `read_field`, which returns false for a name that it does not know; null
+// counts as not given.
+template <class ReadField>
+void read_fields(JsonReader& reader, ReadField read_field) {
+    UnknownFields unknown;
+    reader.object([&](std::string_view key) {
+        if (reader.null()) return;
+        if (!read_field(key)) unknown.add(key);
+    });
+    unknown.refuse(reader);
+}
+
+LogEntry read_log_entry(JsonReader& reader) {
+    LogEntry entry;
+    bool has_message = false;
+    read_fields(reader, [&](std::string_view key) {
+        if (key == "level") {
+            const auto level = parse_log_level(reader.string());
+            if (!level) reader.fail("must be \"info\", \"warn\" or \"error\"");
+            entry.level = level.value_or(LogLevel::info);
+        } else if (key == "message") {
+            entry.message = read_text(reader, log_line_bytes);
+            has_message = true;
+        } else if (key == "data") {
+            entry.data = reader.raw();
+            if (entry.data.size() > log_line_bytes) reader.fail("is too long", ErrorCode::too_large);
+        } else if (key == "timestamp" || key == "time") {
+            entry.at = read_timestamp(reader);
+        } else if (key == "line") {
+            entry.line = reader.integer(1);
+        } else {
+            return false;
+        }
+        return true;
+    });
+    if (!has_message) reader.fail_at("message", "is required");
+    return entry;
+}
+
+// A batch without line numbers can only be told to be a repeat when its lines carry their own times.
+std::int64_t batch_mark(const AppendLogs& batch, std::string_view text) {
+    const bool marked = std::all_of(batch.entries.begin(), batch.entries.end(),
+                                    [](const LogEntry& entry) { return entry.at && !entry.line; });
+    if (!marked) return 0;
+    const Digest digest = sha256(text);
+    std::int64_t mark = 0;
+    std::memcpy(&mark, digest.data(), sizeof mark);
+    return mark == 0 ? 1 : mark;
+}
+
+Outcome read_outcome(JsonReader& reader) {
+    const std::string text = reader.string();
+    if (text == "succeeded") return Outcome::succeeded;
+    if (text == "failed") return Outcome::failed;
+    if (text == "canceled" || text == "cancelled") return Outcome::canceled;
+    if (text == "timed_out") return Outcome::timed_out;
+    reader.fail("must be \"succeeded\", \"failed\", \"canceled\" or \"timed_out\"");
+    return Outcome::failed;
+}
+
+}  // namespace
+
+ClaimRequest read_claim(JsonReader& reader, Duration default_lease) {
+    ClaimRequest request;
+    ClaimJobs& claim = request.claim;
+    claim.term = default_lease;
+    read_fields(reader, [&](std::string_view key) {
+        if (key == "worker_id") {
+            claim.worker_id = read_text(reader, limits::name_bytes);
+        } else if (key == "tenant") {
+            claim.filter.tenant = read_text(reader, limits::name_bytes);
+        } else if (key == "queues") {
+            claim.filter.queues = read_names(reader);
+        } else if (key == "types") {
+            claim.filter.types = read_names(reader);
+        } else if (key == "labels") {
+            claim.filter.labels = read_labels(reader);
+            std::sort(claim.filter.labels.begin(), claim.filter.labels.end());
+        } else if (key == "limit") {
+            claim.limit = static_cast<int>(reader.integer(1, limits::batch_jobs));
+        } else if (key == "lease_ms") {
+            claim.term = read_millis(reader, lease_min, lease_max);
+        } else if (key == "wait_ms") {
+            request.wait = read_millis(reader, Duration{0}, wait_max);
+        } else {
+            return false;
+        }
+        return true;
+    });
+    if (claim.worker_id.empty()) reader.fail_at("worker_id", "is required: it says who takes the jobs");
+    return request;
+}
+
+Heartbeat read_heartbeat(JsonReader& reader) {
+    Heartbeat heartbeat;
+    read_fields(reader, [&](std::string_view key) {
+        if (key == "lease_id") {
+            heartbeat.lease = read_lease_id(reader);
+        } else if (key == "lease_ms") {
+            heartbeat.term = read_millis(reader, lease_min, lease_max);
+        } else if (key == "progress") {
+            heartbeat.progress = static_cast<int>(reader.integer(0, 100));
+        } else if (key == "message") {
+            heartbeat.message = read_text(reader, message_bytes);
+        } else {
+            return false;
+        }
+        return true;
+    });
+    return heartbeat;
+}
+
+AppendLogs read_log_batch(JsonReader& reader) {
+    AppendLogs batch;
+    std::string_view text;
+    read_fields(reader, [&](std::string_view key) {
+        if (key != "entries") return false;
+        text = reader.raw();
+        JsonReader lines(text);
+        lines.array([&](std::size_t) {
+            if (batch.entries.size() == log_lines_max) {
+                return lines.fail("has more than 1000 lines", ErrorCode::too_large);
+            }
+            batch.entries.push_back(read_log_entry(lines));
+        });
+        if (const auto done = lines.finish(); !done) {
+            reader.fail_within(done.error());
+        }
+        return true;
+    });
+    if (batch.entries.empty()) reader.fail_at("entries", "needs at least one line");
+    batch.batch_mark = batch_mark(batch, text);
+    return batch;
+}
+
+Report read_report(JsonReader& reader) {
+    Report report;
+    bool has_outcome = false;
+    bool has_retryable = false;
+    read_fields(reader, [&](std::string_view key) {
+        if (key == "lease_id") {
+            report.lease = read_lease_id(reader);
+        } else if (key == "outcome") {
+            report.outcome = read_outcome(reader);
+            has_outcome = true;
+        } else if (key == "result") {
+            report.result = reader.raw();
+            if (report.result.size() > limits::payload_bytes) reader.fail("is too long", ErrorCode::too_large);
+        } else if (key == "error_code") {
+            report.error_code = read_text(reader, limits::name_bytes);
+        } else if (key == "error_message") {
+            report.error_message = read_text(reader, error_message_bytes);
+        } else if (key == "retryable") {
+            report.retryable = reader.boolean();
+            has_retryable = true;
+        } else {
+            return false;
+        }
+        return true;
+    });
+    if (!has_outcome) reader.fail_at("outcome", "is required: succeeded, failed, canceled or timed_out");
+    if (has_retryable && report.outcome != Outcome::failed && report.retryable) {
+        reader.fail_at("retryable", "belongs to the outcome \"failed\"");
+    }
+    return report;
+}
+
+HandBack read_release(JsonReader& reader) {
+    HandBack hand_back;
+    read_fields(reader, [&](std::string_view key) {
+        if (key != "reason") return false;
+        hand_back.reason = read_text(reader, message_bytes);
+        return true;
+    });
+    return hand_back;
+}
+
+}  // namespace sluice::http::native

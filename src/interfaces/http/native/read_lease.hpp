@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "application/commands.hpp"
+#include "application/make_job.hpp"
+#include "interfaces/http/json_reader.hpp"
+
+namespace sluice::http::native {
+
+struct ClaimRequest {
+    ClaimJobs claim;
+    Duration wait{};
+};
+
+ClaimRequest read_claim(JsonReader& reader, Duration default_lease);
+
+// These read an object. In a list of many it also holds "lease_id"; alone the path names the lease.
+Heartbeat read_heartbeat(JsonReader& reader);
+AppendLogs read_log_batch(JsonReader& reader);
+Report read_report(JsonReader& reader);
+HandBack read_release(JsonReader& reader);
+
+// Reads {"<list>":[…]}, each of its elements by `read`; every one must name its lease.
+template <class Command, class Read>
+std::vector<Command> read_many(JsonReader& reader, std::string_view list, Read read) {
+    std::vector<Command> commands;
+    reader.object([&](std::string_view key) {
+        if (key != list) return reader.fail("is not a known field");
+        reader.array([&](std::size_t) {
+            if (commands.size() == limits::batch_jobs) {
+                return reader.fail("has more than 1000 entries", ErrorCode::too_large);
+            }
+            commands.push_back(read(reader));
+            if (commands.back().lease.job == JobId{}) reader.fail_at("lease_id", "is required");
+        });
+    });
+    if (commands.empty()) reader.fail_at(list, "needs at least one entry");
+    return commands;
+}
+
+inline constexpr Duration lease_min = std::chrono::milliseconds(100);
+inline constexpr Duration lease_max = std::chrono::hours(1);
+inline constexpr Duration wait_max = std::chrono::seconds(60);
+
+}  // namespace sluice::http::native

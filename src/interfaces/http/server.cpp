@@ -1,0 +1,344 @@
+#include "interfaces/http/server.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <cstdio>
+#include <exception>
+#include <stdexcept>
+#include <unordered_map>
+#include <utility>
+
+#include "domain/check.hpp"
+#include "interfaces/http/connection.hpp"
+
+// The server: accepts, counts, sweeps, and stops. All of it runs on the thread that calls run();
+// the io_context keeps running as long as the acceptor, a connection, or one of the timers is
+// active, and run() returns once stop() has ended the first and wind_up() the last.
+
+namespace sluice::http {
+namespace {
+
+using boost::system::error_code;
+using Acceptor = asio::basic_socket_acceptor<asio::ip::tcp, Executor>;
+
+constexpr std::chrono::milliseconds sweep_period_max{500};
+constexpr std::chrono::milliseconds sweep_period_min{10};
+constexpr std::chrono::milliseconds accept_pause{100};
+
+// Peers over the limits are told so, but only as many at once as costs next to nothing.
+constexpr std::size_t refusals_max = 64;
+
+asio::ip::address address_of(const std::string& host) {
+    if (host == "localhost") return asio::ip::address_v4::loopback();
+    const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+    error_code error;
+    const auto address =
+        asio::ip::make_address(bracketed ? host.substr(1, host.size() - 2) : host, error);
+    if (error) throw std::runtime_error("cannot listen on '" + host + "': not an IP address");
+    return address;
+}
+
+// An IPv4 peer of a dual-stack socket looks like any other IPv4 peer.
+asio::ip::address plain_address(const asio::ip::address& address) {
+    if (address.is_v6() && address.to_v6().is_v4_mapped()) {
+        return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
+    }
+    return address;
+}
+
+GateRules gate_rules(const ServerOptions& options) {
+    GateRules rules;
+    rules.header_bytes = options.limits.header_bytes;
+    rules.header_count = options.limits.header_count;
+    rules.target_bytes = options.limits.target_bytes;
+    for (const std::string& host : options.allowed_hosts) {
+        const bool bare_v6 = std::count(host.begin(), host.end(), ':') > 1 && host.front() != '[';
+        const auto name = normal_host(bare_v6 ? "[" + host + "]" : host);
+        if (!name) throw std::runtime_error("not a host name: '" + host + "'");
+        rules.allowed_hosts.push_back(*name);
+    }
+    return rules;
+}
+
+// Often enough that a timeout is kept to within a quarter of itself, or half a second.
+std::chrono::milliseconds sweep_period(const Limits& limits) {
+    const auto shortest = std::min({limits.header_time, limits.body_time, limits.idle_time,
+                                    limits.write_time, limits.stream_life});
+    return std::clamp(shortest / 4, sweep_period_min, sweep_period_max);
+}
+
+void report(const std::exception_ptr& failure) {
+    try {
+        std::rethrow_exception(failure);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "sluice: http connection failed: %s\n", error.what());
+    }
+}
+
+}  // namespace
+
+class Server::Core {
+  public:
+    Core(ServerOptions options, Handler handler, BodyLimit body_limit, Observer observer);
+    ~Core();
+
+    Core(const Core&) = delete;
+    Core& operator=(const Core&) = delete;
+
+    std::uint16_t port() const { return port_; }
+    std::size_t open_connections() const { return open_.load(std::memory_order_acquire); }
+    void run();
+    void post(std::function<void()> task) { asio::post(io_, std::move(task)); }
+    void stop(std::chrono::milliseconds patience);
+    void on_signals(std::vector<int> signals, std::function<void(int)> action);
+    void every(std::chrono::milliseconds period, std::function<void()> action);
+
+  private:
+    struct Repeated {
+        Timer timer;
+        std::chrono::milliseconds period;
+        std::function<void()> action;
+    };
+    void repeat(Repeated& repeated);
+    void listen(const ServerOptions& options);
+    void accept_next();
+    void on_accepted(const error_code& error, Socket socket);
+    void admit(Socket socket);
+    bool has_room_for(const asio::ip::address& address);
+    void start(std::shared_ptr<Connection> connection);
+    void on_closed(Connection& connection);
+    void sweep_regularly();
+    void wind_up();
+
+    ServerContext context_;
+    std::vector<Connection*> connections_;  // each lives until on_closed() or the destructor
+    std::unordered_map<std::string, std::size_t> admitted_by_address_;  // loopback left out
+    std::size_t refusals_ = 0;
+    std::atomic<std::size_t> open_ = 0;
+    std::uint16_t port_ = 0;
+    std::chrono::milliseconds sweep_period_;
+    asio::io_context io_{1};
+    Acceptor acceptor_{io_.get_executor()};
+    Timer accept_timer_{io_.get_executor()};
+    Timer sweep_timer_{io_.get_executor()};
+    Timer patience_timer_{io_.get_executor(), Instant::max()};
+    std::vector<std::unique_ptr<asio::signal_set>> signals_;
+    std::vector<std::unique_ptr<Repeated>> repeated_;
+};
+
+Server::Core::Core(ServerOptions options, Handler handler, BodyLimit body_limit, Observer observer)
+    : sweep_period_(sweep_period(options.limits)) {
+    check(handler != nullptr, "the http server has a handler");
+    context_.limits = options.limits;
+    context_.rules = gate_rules(options);
+    context_.handler = std::move(handler);
+    context_.body_limit = std::move(body_limit);
+    context_.observer = std::move(observer);
+    context_.on_closed = [this](Connection& connection) { on_closed(connection); };
+    listen(options);
+    accept_next();
+    sweep_regularly();
+}
+
+Server::Core::~Core() {
+    // A Reply may outlive the server, and a connection with it; neither may touch the io_context.
+    for (Connection* connection : connections_) connection->abandon();
+}
+
+void Server::Core::listen(const ServerOptions& options) {
+    const asio::ip::tcp::endpoint endpoint(address_of(options.host), options.port);
+    try {
+        acceptor_.open(endpoint.protocol());
+        acceptor_.set_option(asio::socket_base::reuse_address(true));
+        acceptor_.bind(endpoint);
+        acceptor_.listen();
+        port_ = acceptor_.local_endpoint().port();
+    } catch (const boost::system::system_error& error) {
+        throw std::runtime_error("cannot listen on " + options.host + " port " +
+                                 std::to_string(options.port) + ": " + error.code().message());
+    }
+}
+
+void Server::Core::run() {
+    io_.run();
+}
+
+void Server::Core::accept_next() {
+    acceptor_.async_accept(
+        [this](const error_code& error, Socket socket) { on_accepted(error, std::move(socket)); });
+}
+
+void Server::Core::on_accepted(const error_code& error, Socket socket) {
+    if (context_.stopping) return;
+    if (!error) admit(std::move(socket));
+    if (!error || error == asio::error::connection_aborted) return accept_next();
+
+    // Out of descriptors or memory: the peers wait in the backlog until some are free again.
+    std::fprintf(stderr, "sluice: cannot accept a connection: %s\n", error.message().c_str());
+    accept_timer_.expires_after(accept_pause);
+    accept_timer_.async_wait([this](const error_code& cancelled) {
+        if (!cancelled) accept_next();
+    });
+}
+
+void Server::Core::admit(Socket socket) {
+    error_code error;
+    const auto endpoint = socket.remote_endpoint(error);
+    if (error) return;  // gone already
+    socket.set_option(asio::ip::tcp::no_delay(true), error);
+    socket.non_blocking(true, error);
+    if (error) return;
+
+    const asio::ip::address address = plain_address(endpoint.address());
+    const bool has_room = has_room_for(address);
+    if (!has_room && refusals_ == refusals_max) return;
+    auto connection =
+        std::make_shared<Connection>(context_, std::move(socket), address.to_string());
+    connection->is_admitted = has_room;
+    connection->is_counted_by_address = has_room && !address.is_loopback();
+    if (connection->is_counted_by_address) ++admitted_by_address_[connection->remote_address()];
+    if (!has_room) ++refusals_;
+    start(std::move(connection));
+}
+
+bool Server::Core::has_room_for(const asio::ip::address& address) {
+    const Limits& limits = context_.limits;
+    if (connections_.size() - refusals_ >= limits.connections) return false;
+    if (address.is_loopback()) return true;
+    const auto found = admitted_by_address_.find(address.to_string());
+    return found == admitted_by_address_.end() || found->second < limits.connections_per_address;
+}
+
+void Server::Core::start(std::shared_ptr<Connection> connection) {
+    connection->position = connections_.size();
+    connections_.push_back(connection.get());
+    open_.store(connections_.size(), std::memory_order_release);
+
+    // The completion handler owns the connection while its coroutine runs. What a body stream
+    // throws ends its connection only.
+    Task task = connection->is_admitted ? connection->serve() : connection->refuse();
+    asio::co_spawn(io_.get_executor(), std::move(task),
+                   [connection = std::move(connection)](std::exception_ptr failure) {
+                       if (failure) report(failure);
+                       connection->finish();
+                   });
+}
+
+void Server::Core::on_closed(Connection& connection) {
+    if (connection.is_counted_by_address) {
+        const auto found = admitted_by_address_.find(connection.remote_address());
+        if (--found->second == 0) admitted_by_address_.erase(found);
+    }
+    if (!connection.is_admitted) --refusals_;
+    connections_[connection.position] = connections_.back();
+    connections_[connection.position]->position = connection.position;
+    connections_.pop_back();
+    open_.store(connections_.size(), std::memory_order_release);
+    if (context_.stopping && connections_.empty()) wind_up();
+}
+
+void Server::Core::sweep_regularly() {
+    sweep_timer_.expires_after(sweep_period_);
+    sweep_timer_.async_wait([this](const error_code& cancelled) {
+        if (cancelled || (context_.stopping && connections_.empty())) return;
+        const Instant now = std::chrono::steady_clock::now();
+        for (Connection* connection : connections_) connection->sweep(now);
+        sweep_regularly();
+    });
+}
+
+void Server::Core::stop(std::chrono::milliseconds patience) {
+    const Instant end = std::chrono::steady_clock::now() + patience;
+    post([this, end] {
+        const bool is_first = !std::exchange(context_.stopping, true);
+        if (is_first) {
+            error_code ignored;
+            acceptor_.close(ignored);
+            accept_timer_.cancel();
+            for (Connection* connection : connections_) connection->stop();
+        }
+        if (connections_.empty()) return wind_up();
+        if (end >= patience_timer_.expiry()) return;
+        patience_timer_.expires_at(end);
+        patience_timer_.async_wait([this](const error_code& cancelled) {
+            if (cancelled) return;
+            for (Connection* connection : connections_) connection->cut();
+        });
+    });
+}
+
+// Nothing is left to serve: ends what would keep run() from returning.
+void Server::Core::wind_up() {
+    sweep_timer_.cancel();
+    patience_timer_.cancel();
+    for (const auto& signals : signals_) {
+        error_code ignored;
+        signals->cancel(ignored);
+    }
+    for (const auto& repeated : repeated_) repeated->timer.cancel();
+}
+
+void Server::Core::every(std::chrono::milliseconds period, std::function<void()> action) {
+    repeated_.push_back(
+        std::make_unique<Repeated>(Repeated{Timer(io_.get_executor()), period, std::move(action)}));
+    repeat(*repeated_.back());
+}
+
+void Server::Core::repeat(Repeated& repeated) {
+    repeated.timer.expires_after(repeated.period);
+    repeated.timer.async_wait([this, &repeated](const error_code& cancelled) {
+        if (cancelled || (context_.stopping && connections_.empty())) return;
+        repeated.action();
+        repeat(repeated);
+    });
+}
+
+void Server::Core::on_signals(std::vector<int> signals, std::function<void(int)> action) {
+    auto set = std::make_unique<asio::signal_set>(io_);
+    for (const int signal : signals) set->add(signal);
+    set->async_wait(
+        [set = set.get(), action = std::move(action)](const error_code& cancelled, int signal) {
+            if (cancelled) return;
+            // From now on the signals have their usual effect: a second Ctrl-C ends the process.
+            error_code ignored;
+            set->clear(ignored);
+            action(signal);
+        });
+    signals_.push_back(std::move(set));
+}
+
+Server::Server(ServerOptions options, Handler handler, BodyLimit body_limit, Observer observer)
+    : core_(std::make_unique<Core>(std::move(options), std::move(handler), std::move(body_limit),
+                                   std::move(observer))) {}
+
+Server::~Server() = default;
+
+std::uint16_t Server::port() const {
+    return core_->port();
+}
+void Server::run() {
+    core_->run();
+}
+void Server::post(std::function<void()> task) {
+    core_->post(std::move(task));
+}
+void Server::stop(std::chrono::milliseconds patience) {
+    core_->stop(patience);
+}
+std::size_t Server::open_connections() const {
+    return core_->open_connections();
+}
+
+void Server::on_signals(std::vector<int> signals, std::function<void(int)> action) {
+    core_->on_signals(std::move(signals), std::move(action));
+}
+
+void Server::every(std::chrono::milliseconds period, std::function<void()> action) {
+    core_->every(period, std::move(action));
+}
+
+}  // namespace sluice::http

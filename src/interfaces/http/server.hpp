@@ -1,0 +1,90 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "interfaces/http/message.hpp"
+
+namespace sluice::http {
+
+struct Limits {
+    std::chrono::milliseconds header_time{
+        5000};  // from a request's first byte to the end of its headers
+    std::chrono::milliseconds body_time{10000};  // for the body, plus one second per kilobyte of it
+    std::chrono::milliseconds idle_time{30000};  // between two requests of a connection
+    std::chrono::milliseconds write_time{30000};  // for a peer that does not read its answer
+    std::chrono::milliseconds stream_life{
+        3600000};  // after this a streamed answer ends and is resumed
+    std::size_t header_bytes = 8 * 1024;
+    std::size_t header_count = 64;
+    std::size_t target_bytes = 2048;
+    std::size_t body_bytes = 1024 * 1024;  // unless the route says otherwise
+    std::size_t connections = 2048;
+    std::size_t connections_per_address =
+        128;  // loopback is exempt: proxies and local tools come from there
+    std::size_t streams = 512;
+    std::size_t stream_backlog_bytes = 64 * 1024;  // a slower reader is cut
+};
+
+struct ServerOptions {
+    std::string host = "127.0.0.1";
+    std::uint16_t port = 0;  // 0: a free one
+    Limits limits{};
+    std::vector<std::string>
+        allowed_hosts{};  // names for the Host header, without port; empty: any
+};
+
+// What the server tells about each answered request.
+struct RequestRecord {
+    Verb verb = Verb::other;
+    std::string_view path;
+    int status = 0;
+    std::chrono::microseconds took{};
+    std::string_view request_id;
+};
+
+// An HTTP/1.1 server on one I/O thread. Every request passes the framing gate before a handler sees
+// it.
+class Server {
+  public:
+    using Handler = std::function<void(const Request&, Reply)>;
+    using BodyLimit = std::function<std::size_t(Verb, std::string_view path)>;
+    using Observer = std::function<void(const RequestRecord&)>;
+
+    // Binds and listens; throws std::runtime_error naming the address when it cannot.
+    // `handler` is called on the I/O thread for each request; `body_limit` before its body is read.
+    Server(ServerOptions options, Handler handler, BodyLimit body_limit, Observer observer);
+    ~Server();
+
+    std::uint16_t port() const;
+
+    // Serves until stop() has been called and every connection is closed.
+    void run();
+
+    // Runs `task` on the I/O thread, soon. Callable from any thread.
+    void post(std::function<void()> task);
+
+    // Stops accepting; closes idle connections; connections with a request in work close after its
+    // answer. Connections that are still there after `patience` are cut. Callable from any thread.
+    void stop(std::chrono::milliseconds patience);
+
+    // Calls `action` on the I/O thread once, when one of these signals arrives; from then on they
+    // have their usual effect again. To be called before run().
+    void on_signals(std::vector<int> signals, std::function<void(int)> action);
+
+    // Calls `action` on the I/O thread again and again, until the server has stopped.
+    void every(std::chrono::milliseconds period, std::function<void()> action);
+
+    std::size_t open_connections() const;
+
+  private:
+    class Core;
+    std::unique_ptr<Core> core_;
+};
+
+}  // namespace sluice::http

@@ -1,0 +1,71 @@
+#include "interfaces/http/url.hpp"
+
+#include <algorithm>
+
+#include "interfaces/http/utf8.hpp"
+
+namespace sluice::http {
+namespace {
+
+int hex_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+std::optional<std::string> decode(std::string_view text, bool plus_is_space) {
+    std::string out;
+    out.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        char c = text[i];
+        if (c == '%') {
+            if (text.size() - i < 3) return std::nullopt;
+            const int high = hex_digit(text[i + 1]);
+            const int low = hex_digit(text[i + 2]);
+            if (high < 0 || low < 0) return std::nullopt;
+            c = static_cast<char>(high * 16 + low);
+            i += 2;
+        } else if (c == '+' && plus_is_space) {
+            c = ' ';
+        }
+        if (c == '\0') return std::nullopt;
+        out.push_back(c);
+    }
+    if (!is_utf8(out)) return std::nullopt;
+    return out;
+}
+
+}  // namespace
+
+std::optional<std::string> percent_decode(std::string_view text) {
+    return decode(text, false);
+}
+
+std::optional<QueryParams> QueryParams::parse(std::string_view query) {
+    QueryParams result;
+    while (!query.empty()) {
+        const std::size_t end = std::min(query.find('&'), query.size());
+        const std::string_view part = query.substr(0, end);
+        query.remove_prefix(std::min(end + 1, query.size()));
+        if (part.empty()) continue;  // as in "a=1&&b=2": browsers' forms produce it
+
+        const std::size_t equals = std::min(part.find('='), part.size());
+        std::optional<std::string> name = decode(part.substr(0, equals), true);
+        std::optional<std::string> value =
+            decode(part.substr(std::min(equals + 1, part.size())), true);
+        if (!name || !value || name->empty()) return std::nullopt;
+        if (result.params_.size() == count_max) return std::nullopt;
+        result.params_.emplace_back(std::move(*name), std::move(*value));
+    }
+    return result;
+}
+
+const std::string* QueryParams::find(std::string_view name) const {
+    for (const auto& [key, value] : params_) {
+        if (key == name) return &value;
+    }
+    return nullptr;
+}
+
+}  // namespace sluice::http

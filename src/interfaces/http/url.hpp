@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sluice::http {
+
+// Decodes %XX once. Refuses malformed escapes, NUL, and what is not UTF-8 afterwards.
+// A plus sign stays a plus sign.
+std::optional<std::string> percent_decode(std::string_view text);
+
+// The parameters of a query string, decoded once; a plus sign is a space.
+class QueryParams {
+  public:
+    static constexpr std::size_t count_max = 32;
+
+    // Refuses what percent_decode refuses, parameters without a name, and more than count_max.
+    static std::optional<QueryParams> parse(std::string_view query);
+
+    // The value of the first parameter of exactly this name, or nothing when it is absent.
+    const std::string* find(std::string_view name) const;
+
+    const std::vector<std::pair<std::string, std::string>>& all() const { return params_; }
+
+  private:
+    std::vector<std::pair<std::string, std::string>> params_;
+};
+
+}  // namespace sluice::http

@@ -1,0 +1,95 @@
+#include "main/config.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "main/config_toml.hpp"
+#include "main/config_values.hpp"
+
+namespace sluice {
+namespace {
+
+// Environment variables and the settings that they stand for.
+constexpr std::pair<const char*, const char*> variables[] = {
+    {"SLUICE_LISTEN", "listen"},   {"SLUICE_STORE", "store"},
+    {"SLUICE_NODE", "node"},       {"SLUICE_LOG_LEVEL", "log_level"},
+    {"SLUICE_NO_AUTH", "no_auth"}, {"SLUICE_LOG_FORMAT", "log_format"},
+};
+
+template <class T>
+bool assign(T& out, const std::optional<T>& value) {
+    if (value) out = *value;
+    return value.has_value();
+}
+
+// Sets it, or says what is allowed.
+std::optional<std::string> try_set(Config& config, std::string_view name, std::string_view value) {
+    if (name == "listen") {
+        const auto address = parse_listen(value);
+        if (!address) return listen_form;
+        config.server.host = address->host;
+        config.server.port = address->port;
+    } else if (name == "store") {
+        if (value.empty()) return "a store's URL";
+        config.store = value;
+    } else if (name == "node") {
+        const auto node = parse_integer(value);
+        if (!node || *node < 0 || *node > node_max) {
+            return fmt::format("an integer between 0 and {}", node_max);
+        }
+        config.node = static_cast<int>(*node);
+    } else if (name == "log_level") {
+        if (!assign(config.log_level, find_name(log_levels, value))) return one_of(log_levels);
+    } else if (name == "log_format") {
+        if (!assign(config.log_format, find_name(log_formats, value))) return one_of(log_formats);
+    } else if (name == "no_auth") {
+        if (!assign(config.no_auth, parse_flag(value))) return "true or false";
+    } else {
+        return "unknown to this function";
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+Result<Done> set_option(Config& config, std::string_view name, std::string_view value,
+                        std::string_view origin) {
+    if (const auto allowed = try_set(config, name, value)) {
+        return Error{ErrorCode::invalid,
+                     fmt::format("{}: must be {}, not \"{}\"", origin, *allowed, value), ""};
+    }
+    return Done{};
+}
+
+Result<Config> load_config(std::string_view toml_text, std::string_view file_name,
+                           const EnvLookup& env) {
+    Config config;
+    std::vector<std::string> problems;
+    read_toml(toml_text, file_name, config, problems);
+    for (const auto& [variable, name] : variables) {
+        const auto value = env(variable);
+        if (!value || value->empty()) continue;
+        const auto done = set_option(config, name, *value, variable);
+        if (!done) problems.push_back(done.error().message);
+    }
+    if (problems.empty()) return config;
+    return Error{ErrorCode::invalid, fmt::format("{}", fmt::join(problems, "\n")), ""};
+}
+
+Result<Config> load_config_file(const std::optional<std::string>& flag, const EnvLookup& env) {
+    const std::string path = flag ? *flag : env("SLUICE_CONFIG").value_or("");
+    if (path.empty()) return load_config("", "", env);
+    std::ifstream file(path, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (!file.is_open() || file.bad()) {
+        return Error{ErrorCode::invalid,
+                     fmt::format("{}: the configuration file cannot be read", path), ""};
+    }
+    return load_config(text, path, env);
+}
+
+}  // namespace sluice

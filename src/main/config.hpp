@@ -1,0 +1,51 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "domain/job_type.hpp"
+#include "domain/result.hpp"
+#include "domain/time.hpp"
+#include "interfaces/http/server.hpp"
+
+namespace sluice {
+
+enum class LogVerbosity { debug, info, warn, error };
+enum class LogFormat { automatic, json, text };  // automatic: text on a terminal, else JSON
+
+// What an operator can choose. docs/sluice.example.toml explains each setting; its values are
+// these.
+struct Config {
+    http::ServerOptions server{.host = "127.0.0.1", .port = 7070};
+    std::string store{};   // URL; empty: not given, the caller decides
+    bool no_auth = false;  // everyone may do everything
+    int node = 0;          // 0..1023, part of every id; engines that share a store differ in it
+    LogVerbosity log_level = LogVerbosity::info;
+    LogFormat log_format = LogFormat::automatic;
+    Duration default_lease = std::chrono::seconds(30);
+    Duration max_lease = std::chrono::hours(1);
+    std::chrono::hours idempotency_memory{24};
+    JobTypes job_types = JobTypes::built_in();
+};
+
+// The value of an environment variable, or nothing when it is not set.
+using EnvLookup = std::function<std::optional<std::string>(const std::string& name)>;
+
+// Reads the configuration: environment before file before defaults. Flags come last, by
+// set_option(). The error lists every problem, one per line, each with its place: "sluice.toml:3:
+// node: must be …".
+Result<Config> load_config(std::string_view toml_text, std::string_view file_name,
+                           const EnvLookup& env);
+
+// The same from the file that `flag` or else SLUICE_CONFIG names; without either, from no file.
+Result<Config> load_config_file(const std::optional<std::string>& flag, const EnvLookup& env);
+
+// Sets one of listen, store, node, log_level, log_format and no_auth from text. `origin` is what
+// the error calls it, e.g. "--listen". On a refusal nothing has changed.
+Result<Done> set_option(Config& config, std::string_view name, std::string_view value,
+                        std::string_view origin);
+
+}  // namespace sluice

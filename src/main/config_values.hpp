@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "domain/time.hpp"
+#include "main/config.hpp"
+
+// How the values of the configuration are written as text, in files, environment and flags alike.
+namespace sluice {
+
+inline constexpr int node_max = 1023;
+
+// Each value with its name.
+template <class T>
+using Names = std::vector<std::pair<std::string, T>>;
+
+inline const Names<LogVerbosity> log_levels{{"debug", LogVerbosity::debug},
+                                            {"info", LogVerbosity::info},
+                                            {"warn", LogVerbosity::warn},
+                                            {"error", LogVerbosity::error}};
+inline const Names<LogFormat> log_formats{
+    {"auto", LogFormat::automatic}, {"json", LogFormat::json}, {"text", LogFormat::text}};
+
+template <class T>
+std::optional<T> find_name(const Names<T>& names, std::string_view text) {
+    for (const auto& [name, value] : names) {
+        if (name == text) return value;
+    }
+    return std::nullopt;
+}
+
+// For errors: "a", "b" or "c".
+template <class T>
+std::string one_of(const Names<T>& names) {
+    std::string out;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (i > 0) out += i + 1 == names.size() ? " or " : ", ";
+        out += '"' + names[i].first + '"';
+    }
+    return out;
+}
+
+// "250ms", "30s", "1h30m", "7d": numbers with the units d, h, m, s, ms, larger ones first.
+std::optional<Duration> parse_duration(std::string_view text);
+
+// The shortest text that parse_duration reads as this, to the millisecond.
+std::string duration_text(Duration duration);
+
+struct HostAndPort {
+    std::string host{};
+    std::uint16_t port = 0;
+};
+
+// "127.0.0.1:7070", "localhost:0", "[::1]:7070".
+inline constexpr const char* listen_form =
+    "an address such as \"127.0.0.1:7070\" or \"[::1]:7070\"";
+std::optional<HostAndPort> parse_listen(std::string_view text);
+
+std::optional<std::int64_t> parse_integer(std::string_view text);
+
+// true, 1, yes, on, or false, 0, no, off, in any case.
+std::optional<bool> parse_flag(std::string_view text);
+
+// What to tell about a name that is not among the known ones: the nearest of them, or else all.
+std::string suggestion(std::string_view unknown, const std::vector<std::string>& known);
+
+}  // namespace sluice

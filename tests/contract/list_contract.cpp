@@ -1,0 +1,158 @@
+#include "contract/store_contract.hpp"
+
+// JobFilter: what each field of it shows.
+namespace sluice {
+namespace {
+
+// A job that differs from spec(id) in one field.
+template <class Value>
+JobSpec with(std::int64_t id, Value JobSpec::*field, Value value) {
+    JobSpec made = spec(id);
+    made.*field = std::move(value);
+    return made;
+}
+
+TEST_P(StoreContract, ListWithoutNarrowingShowsEveryJobOfTheTenant) {
+    put(spec(1));
+    put_blocked(unusual_spec(2, JobId{1}));
+    put_running(spec(3, "other"));
+    finish(ended(put(spec(4)), JobState::canceled, at(1)));
+
+    EXPECT_EQ(list({}), (Ids{{4}, {3}, {1}}));
+}
+
+TEST_P(StoreContract, ListShowsOneTenantOrAllWhenNoneIsNamed) {
+    put(spec(1));
+    put(with(2, &JobSpec::tenant, std::string("acme")));
+
+    EXPECT_EQ(list({.tenant = "acme"}), Ids{{2}});
+    EXPECT_EQ(list({.tenant = "default"}), Ids{{1}});
+    EXPECT_EQ(list({.tenant = "nobody"}), Ids{});
+    EXPECT_EQ(list({.tenant = ""}), (Ids{{2}, {1}}));
+}
+
+TEST_P(StoreContract, ListShowsTheStatesThatAreNamed) {
+    put(spec(1, "a"));
+    put_running(spec(2, "b"));
+    std::int64_t id = 2;
+    for (const JobState state :
+         {JobState::succeeded, JobState::failed, JobState::canceled, JobState::timed_out}) {
+        const Job job = put_running(spec(++id, "c"), {.token = 1000 + id});
+        finish(ended(job, state, at(1)));
+    }
+
+    EXPECT_EQ(list({.states = {JobState::queued}}), Ids{{1}});
+    EXPECT_EQ(list({.states = {JobState::running}}), Ids{{2}});
+    EXPECT_EQ(list({.states = {JobState::succeeded}}), Ids{{3}});
+    EXPECT_EQ(list({.states = {JobState::failed}}), Ids{{4}});
+    EXPECT_EQ(list({.states = {JobState::canceled}}), Ids{{5}});
+    EXPECT_EQ(list({.states = {JobState::timed_out}}), Ids{{6}});
+    EXPECT_EQ(list({.states = {JobState::queued, JobState::failed}}), (Ids{{4}, {1}}));
+}
+
+TEST_P(StoreContract, ListShowsAnEndedJobByItsFinalStateWhileItsWorkerHasNotStopped) {
+    finish(ended_under_worker(put_running(spec(1)), JobState::canceled, at(1)));
+
+    EXPECT_EQ(list({.states = {JobState::canceled}}), Ids{{1}});
+    EXPECT_EQ(list({.states = {JobState::running}}), Ids{});
+}
+
+TEST_P(StoreContract, ListShowsARequeuedJobAsQueued) {
+    requeue(requeued(put_running(spec(1)), at(5)));
+
+    EXPECT_EQ(list({.states = {JobState::queued}}), Ids{{1}});
+    EXPECT_EQ(list({.states = {JobState::running}}), Ids{});
+}
+
+TEST_P(StoreContract, ListIsNarrowedByEachTextOfTheSpec) {
+    put(spec(1));
+    const std::vector<std::pair<std::string JobSpec::*, std::string JobFilter::*>> fields = {
+        {&JobSpec::type, &JobFilter::type},
+        {&JobSpec::queue, &JobFilter::queue},
+        {&JobSpec::project, &JobFilter::project},
+        {&JobSpec::entity_type, &JobFilter::entity_type},
+        {&JobSpec::entity_id, &JobFilter::entity_id},
+        {&JobSpec::site_id, &JobFilter::site_id},
+        {&JobSpec::node_id, &JobFilter::node_id},
+        {&JobSpec::correlation_id, &JobFilter::correlation_id},
+    };
+    std::int64_t id = 1;
+    for (const auto& [of_spec, of_filter] : fields) put(with(++id, of_spec, unusual_text));
+
+    id = 1;
+    for (const auto& [of_spec, of_filter] : fields) {
+        JobFilter filter;
+        filter.*of_filter = unusual_text;
+        EXPECT_EQ(list(filter), Ids{{++id}});
+        filter.*of_filter = "something else";
+        EXPECT_EQ(list(filter), Ids{});
+    }
+}
+
+TEST_P(StoreContract, ListShowsWhatAWorkerRunsNow) {
+    put(spec(1));
+    put_running(spec(2, "b"), {.worker_id = "w1"});
+    put_running(spec(3, "c"), {.worker_id = "w2"});
+    requeue(requeued(put_running(spec(4, "d"), {.worker_id = "w1"}), at(9)));
+    finish(ended(put_running(spec(5, "e"), {.worker_id = "w1"}), JobState::failed, at(1)));
+
+    EXPECT_EQ(list({.worker_id = "w1"}), Ids{{2}});
+    EXPECT_EQ(list({.worker_id = "w2"}), Ids{{3}});
+    EXPECT_EQ(list({.worker_id = "w3"}), Ids{});
+}
+
+TEST_P(StoreContract, ListShowsJobsThatCarryALabel) {
+    put(with(1, &JobSpec::labels, {"a", "gpu"}));
+    put(with(2, &JobSpec::labels, {"g", "gp", "gpus"}));
+    put(spec(3));
+
+    EXPECT_EQ(list({.label = "gpu"}), Ids{{1}});
+    EXPECT_EQ(list({.label = "gp"}), Ids{{2}});
+    EXPECT_EQ(list({.label = "x"}), Ids{});
+}
+
+TEST_P(StoreContract, ListShowsJobsCreatedFromOneMomentAndBeforeAnother) {
+    for (const int second : {1, 2, 3}) put(with(second, &JobSpec::created_at, at(second)));
+
+    EXPECT_EQ(list({.created_from = at(2)}), (Ids{{3}, {2}}));
+    EXPECT_EQ(list({.created_before = at(2)}), Ids{{1}});
+    EXPECT_EQ(list({.created_from = at(2), .created_before = at(3)}), Ids{{2}});
+}
+
+TEST_P(StoreContract, ListShowsReplaysOfAJob) {
+    put(spec(1));
+    put(with(2, &JobSpec::replay_of, std::optional(JobId{1})));
+    put(with(3, &JobSpec::replay_of, std::optional(JobId{2})));
+
+    EXPECT_EQ(list({.replay_of = JobId{1}}), Ids{{2}});
+    EXPECT_EQ(list({.replay_of = JobId{3}}), Ids{});
+}
+
+TEST_P(StoreContract, ListShowsOnlyWhatEveryPartOfTheFilterAccepts) {
+    put_running(spec(1, "a"));
+    put(spec(2, "a"));
+    put(spec(3, "b"));
+
+    EXPECT_EQ(list({.states = {JobState::queued}, .type = "a"}), Ids{{2}});
+    EXPECT_EQ(list({.states = {JobState::running}, .type = "b"}), Ids{});
+}
+
+TEST_P(StoreContract, ListPagesThroughWhatTheFilterAccepts) {
+    for (std::int64_t id = 1; id <= 60; ++id) put(spec(id, id % 3 == 0 ? "wanted" : "other"));
+
+    Ids all;
+    JobId before = newest;
+    for (Ids page = list({.type = "wanted"}, before, 7); !page.empty();
+         page = list({.type = "wanted"}, before, 7)) {
+        all.insert(all.end(), page.begin(), page.end());
+        before = page.back();
+    }
+
+    ASSERT_EQ(all.size(), 20u);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        EXPECT_EQ(all[i].value, 60 - 3 * static_cast<std::int64_t>(i));
+    }
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,98 @@
+#include "contract/store_contract.hpp"
+
+#include "domain/check.hpp"
+
+namespace sluice {
+
+std::string store_name(const testing::TestParamInfo<StoreUnderTest>& info) {
+    return info.param.name;
+}
+
+std::vector<Job> take(Session& session, const ClaimFilter& filter, int limit, Timestamp now) {
+    const LeaseStore::Wanted wanted{&filter, limit};
+    return std::move(session.leases().take({&wanted, 1}, now).front());
+}
+
+bool StoreContract::reopen() {
+    if (!GetParam().reopen) return false;
+    store.reset();
+    store = GetParam().reopen();
+    return true;
+}
+
+Job StoreContract::put(const JobSpec& spec) {
+    const Arrival arrival{queued(spec), false};
+    commit([&](Session& session) { session.jobs().put({&arrival, 1}); });
+    return arrival.job;
+}
+
+Job StoreContract::put_blocked(const JobSpec& spec) {
+    const Arrival arrival{queued(spec), true};
+    commit([&](Session& session) { session.jobs().put({&arrival, 1}); });
+    return arrival.job;
+}
+
+Job StoreContract::put_running(const JobSpec& spec, const Claim& claim) {
+    return open(put(spec), claim);
+}
+
+// A lease is opened on what was just taken, so the job must be the next one of its lane.
+Job StoreContract::open(const Job& queued_job, const Claim& claim) {
+    const JobSpec& wanted = queued_job.spec;
+    const ClaimFilter filter{wanted.tenant, {wanted.queue}, {wanted.type}, wanted.labels};
+    return commit([&](Session& session) {
+        const std::vector<Job> taken = take(session, filter, 1, claim.now);
+        check(taken.size() == 1 && taken[0].spec.id == wanted.id,
+              "the test's job is the next to be taken");
+        const Job job = running(taken[0], claim);
+        session.leases().open({&job, 1});
+        return job;
+    });
+}
+
+Job StoreContract::requeue(const Job& job) {
+    commit([&](Session& session) { session.jobs().requeue({&job, 1}); });
+    return job;
+}
+
+Job StoreContract::finish(const Job& job) {
+    commit([&](Session& session) { session.jobs().finish({&job, 1}); });
+    return job;
+}
+
+Job StoreContract::save(const Job& job) {
+    commit([&](Session& session) { session.leases().save({&job, 1}); });
+    return job;
+}
+
+void StoreContract::close(Job job) {
+    job.lease.reset();
+    commit([&](Session& session) { session.leases().close({&job, 1}); });
+}
+
+StoreContract::Ids StoreContract::claimable(Timestamp now, int limit, const ClaimFilter& filter) {
+    const auto session = store->begin();
+    return ids_of(take(*session, filter, limit, now));
+}
+
+int StoreContract::newly_ready(Timestamp now) {
+    return commit([&](Session& session) {
+        int count = 0;
+        for (const Readied& readied : session.leases().newly_ready(now)) count += readied.count;
+        return count;
+    });
+}
+
+Timestamp StoreContract::next_due() {
+    return store->begin()->leases().next_due();
+}
+
+std::optional<JobId> StoreContract::holder(const std::string& key, const std::string& tenant) {
+    return store->begin()->leases().holders(tenant, {&key, 1}).front();
+}
+
+StoreContract::Ids StoreContract::list(const JobFilter& filter, JobId before, int limit) {
+    return ids_of(store->reader()->list(filter, before, limit));
+}
+
+}  // namespace sluice
