@@ -58,6 +58,7 @@ class Beanstalk {
         std::size_t awaited = 0;  // answers
         std::size_t reserved = 0;
         std::string commands{};
+        TimePoint sent{};
     };
 
     void begin(Client& client) {
@@ -66,18 +67,24 @@ class Beanstalk {
         client.awaited = plan_.depth;
         client.reserved = 0;
         client.commands.clear();
-        client.connection.send(plan_.is_put ? puts_ : reserves_);
+        send(client, plan_.is_put ? puts_ : reserves_);
+    }
+
+    static void send(Client& client, std::string_view commands) {
+        client.sent = Clock::now();
+        client.connection.send(commands);
     }
 
     void advance(Client& client, std::uint32_t events) {
         client.connection.progress(events);
         while (client.awaited > 0 && take_answer(client)) --client.awaited;
         if (client.awaited > 0) return;
+        window_.add_answer(Clock::now() - client.sent);
 
         if (!plan_.is_put && !client.deletes && client.reserved > 0) {
             client.deletes = true;
             client.awaited = client.reserved;
-            return client.connection.send(client.commands);
+            return send(client, client.commands);
         }
         --busy_;
         const bool is_empty = !plan_.is_put && client.reserved == 0;

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cinttypes>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <utility>
 
 #include "bench/connection.hpp"
 

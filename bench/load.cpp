@@ -4,6 +4,7 @@
 
 #include "bench/beanstalk.hpp"
 #include "bench/closed_loop.hpp"
+#include "bench/disk.hpp"
 #include "bench/pickup.hpp"
 
 namespace sluice::bench {
@@ -14,6 +15,7 @@ constexpr const char* usage = R"(usage: load <mode> [--option value]...
   submit, cycle, drain      the engine: submit; submit, claim, report; claim, report
   pickup                    the engine: from a submit to the answer of a parked claim
   put, reserve              beanstalkd: put; reserve and delete
+  fsync                     the disk: append 4 kB, fdatasync
   ready                     wait until GET /readyz answers 200
   port                      print a port that is free
 
@@ -21,7 +23,7 @@ constexpr const char* usage = R"(usage: load <mode> [--option value]...
   --connections N --batch N (or --depth N: commands in one write)
   --seconds S --warm-up S   how long; without --seconds, until --jobs N are submitted or the
                             queue is empty
-  --queue NAME --samples N
+  --queue NAME --samples N --folder PATH
 )";
 
 class Options {
@@ -129,6 +131,9 @@ void run(std::string_view mode, const Options& options) {
     }
     if (mode == "put") return run_beanstalk(options, true);
     if (mode == "reserve") return run_beanstalk(options, false);
+    if (mode == "fsync") {
+        return measure_disk(options.text("folder", "."), Seconds(options.number("seconds", 1)));
+    }
     if (mode == "ready") return wait_until_ready(options);
     if (mode == "port") return print_free_port();
     die(usage);

@@ -13,7 +13,8 @@ bool is_repeat(Lease& lease, const LogEntry& entry) {
     return false;
 }
 
-Appended append_to(Transaction& tx, Job& job, const AppendLogs& batch, std::vector<LogLine>& lines) {
+Appended append_to(Transaction& tx, Job& job, const AppendLogs& batch,
+                   std::vector<LogLine>& lines) {
     Lease& lease = *job.lease;
     if (batch.batch_mark != 0 && batch.batch_mark == lease.batch_mark) return {job.log_seq, 0};
     lease.batch_mark = batch.batch_mark;

@@ -16,7 +16,8 @@ struct Pending {
     std::vector<Result<Answer>> answers{};  // one per item, once the engine has run
 };
 
-// Everything that is decided in one transaction. The members are in the order in which they are run.
+// Everything that is decided in one transaction. The members are in the order in which they are
+// run.
 struct Batch {
     std::vector<Pending<Heartbeat, Extended>> heartbeats{};
     std::vector<Pending<AppendLogs, Appended>> logs{};
@@ -48,16 +49,26 @@ struct Batch {
     // The list that takes commands of this kind.
     template <class Item>
     auto& of() {
-        if constexpr (std::is_same_v<Item, Heartbeat>) return heartbeats;
-        else if constexpr (std::is_same_v<Item, AppendLogs>) return logs;
-        else if constexpr (std::is_same_v<Item, Report>) return reports;
-        else if constexpr (std::is_same_v<Item, HandBack>) return hand_backs;
-        else if constexpr (std::is_same_v<Item, CancelJob>) return cancels;
-        else if constexpr (std::is_same_v<Item, SubmitJobs>) return submits;
-        else if constexpr (std::is_same_v<Item, ReplayJob>) return replays;
-        else if constexpr (std::is_same_v<Item, ClaimJobs>) return claims;
-        else if constexpr (std::is_same_v<Item, ExplainJob>) return explains;
-        else if constexpr (std::is_same_v<Item, AskDepths>) return depths;
+        if constexpr (std::is_same_v<Item, Heartbeat>)
+            return heartbeats;
+        else if constexpr (std::is_same_v<Item, AppendLogs>)
+            return logs;
+        else if constexpr (std::is_same_v<Item, Report>)
+            return reports;
+        else if constexpr (std::is_same_v<Item, HandBack>)
+            return hand_backs;
+        else if constexpr (std::is_same_v<Item, CancelJob>)
+            return cancels;
+        else if constexpr (std::is_same_v<Item, SubmitJobs>)
+            return submits;
+        else if constexpr (std::is_same_v<Item, ReplayJob>)
+            return replays;
+        else if constexpr (std::is_same_v<Item, ClaimJobs>)
+            return claims;
+        else if constexpr (std::is_same_v<Item, ExplainJob>)
+            return explains;
+        else if constexpr (std::is_same_v<Item, AskDepths>)
+            return depths;
     }
 
     std::size_t size() {
@@ -88,7 +99,8 @@ struct Batch {
 
 // The pending form of a command, and what answers it.
 template <class Item>
-using PendingOf = typename std::remove_reference_t<decltype(std::declval<Batch&>().of<Item>())>::value_type;
+using PendingOf =
+    typename std::remove_reference_t<decltype(std::declval<Batch&>().of<Item>())>::value_type;
 template <class Item>
 using AnswersTo = decltype(PendingOf<Item>::answers);
 

@@ -16,10 +16,11 @@ Result<Job> cancel(Transaction& tx, const CancelJob& command) {
     }
     if (job->state == JobState::canceled) return *std::move(job);
     if (is_final(job->state)) {
-        return Error{ErrorCode::conflict,
-                     fmt::format("the job has {} already and cannot be canceled",
-                                 job->state == JobState::timed_out ? "timed out" : to_text(job->state)),
-                     ""};
+        return Error{
+            ErrorCode::conflict,
+            fmt::format("the job has {} already and cannot be canceled",
+                        job->state == JobState::timed_out ? "timed out" : to_text(job->state)),
+            ""};
     }
     job->error_message = command.reason;
     end_job(tx, *job,

@@ -5,9 +5,10 @@
 
 namespace sluice {
 
-// Ends queued and running jobs as canceled, at once. The worker of a running job hears of it in its next
-// heartbeat; until it reports, or its lease runs out, the job's keys stay taken. To cancel a canceled job
-// again changes nothing and answers the same; a job that ended otherwise is refused as a conflict.
+// Ends queued and running jobs as canceled, at once. The worker of a running job hears of it in its
+// next heartbeat; until it reports, or its lease runs out, the job's keys stay taken. To cancel a
+// canceled job again changes nothing and answers the same; a job that ended otherwise is refused as
+// a conflict.
 std::vector<Result<Job>> cancel_jobs(Transaction& tx, std::span<const CancelJob> cancels);
 
 }  // namespace sluice

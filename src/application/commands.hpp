@@ -13,8 +13,9 @@
 // Everything that can be asked of the engine, and what it answers.
 namespace sluice {
 
-// ── submit ──────────────────────────────────────────────────────────────────────────────────────────
-// Jobs that are accepted all or none. Ids and creation times are given by the engine.
+// ── submit
+// ────────────────────────────────────────────────────────────────────────────────────────── Jobs
+// that are accepted all or none. Ids and creation times are given by the engine.
 struct SubmitJobs {
     std::vector<JobSpec> jobs{};
     // For each job, the places in `jobs` of those that it depends on, beside spec.depends_on.
@@ -29,7 +30,8 @@ struct Submitted {
     bool repeated = false;    // the key was seen before; nothing was added
 };
 
-// ── claim ───────────────────────────────────────────────────────────────────────────────────────────
+// ── claim
+// ───────────────────────────────────────────────────────────────────────────────────────────
 struct ClaimJobs {
     std::string worker_id{};
     ClaimFilter filter{};
@@ -40,7 +42,8 @@ struct ClaimJobs {
 };
 using Claimed = std::vector<Job>;  // each with its lease
 
-// ── what a worker says ──────────────────────────────────────────────────────────────────────────────
+// ── what a worker says
+// ──────────────────────────────────────────────────────────────────────────────
 struct Heartbeat {
     LeaseId lease{};
     std::optional<Duration> term{};
@@ -62,7 +65,8 @@ struct LogEntry {
 struct AppendLogs {
     LeaseId lease{};
     std::vector<LogEntry> entries{};
-    std::int64_t batch_mark = 0;  // not zero: a batch with the same mark as the one before is a repeat
+    std::int64_t batch_mark =
+        0;  // not zero: a batch with the same mark as the one before is a repeat
 };
 struct Appended {
     std::int64_t last_seq = 0;  // of the job's last line
@@ -85,8 +89,9 @@ struct HandBack {
     std::string reason{};
 };
 
-// ── what a client says ──────────────────────────────────────────────────────────────────────────────
-// An empty tenant stands for any: the caller may see them all.
+// ── what a client says
+// ────────────────────────────────────────────────────────────────────────────── An empty tenant
+// stands for any: the caller may see them all.
 struct CancelJob {
     JobId job{};
     std::string tenant{};
@@ -104,8 +109,8 @@ struct ExplainJob {
     std::string tenant{};
 };
 struct Reason {
-    std::string code{};    // not_due, retry_backoff, dependency, exclusive_key, no_worker…
-    std::string detail{};  // for people
+    std::string code{};          // not_due, retry_backoff, dependency, exclusive_key, no_worker…
+    std::string detail{};        // for people
     std::string blocker_kind{};  // job, worker, lease… or empty
     std::string blocker{};       // what it waits for
     std::optional<Timestamp> until{};  // the next moment at which this could change, if known
@@ -115,7 +120,8 @@ struct Explanation {
     std::vector<Reason> reasons{};
 };
 
-// ── what an operator asks ───────────────────────────────────────────────────────────────────────────
+// ── what an operator asks
+// ───────────────────────────────────────────────────────────────────────────
 struct AskDepths {};
 struct Depth {
     Lane lane;

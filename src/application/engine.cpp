@@ -16,7 +16,8 @@
 namespace sluice {
 namespace {
 
-constexpr int sweep_limit = 1000;  // per run, so that one flood of expired leases does not stall the others
+constexpr int sweep_limit =
+    1000;  // per run, so that one flood of expired leases does not stall the others
 constexpr Duration forgetting_period = std::chrono::minutes(10);
 constexpr Duration retry_period = std::chrono::seconds(1);
 
@@ -37,9 +38,13 @@ void run_kind(std::vector<Pending<Item, Answer>>& pendings, UseCase&& use_case) 
     }
 }
 
-void answer_with_nothing(PendingClaim& claim) { claim.answers.assign(1, Claimed{}); }
+void answer_with_nothing(PendingClaim& claim) {
+    claim.answers.assign(1, Claimed{});
+}
 
-const ClaimJobs& claim_of(const PendingClaim& pending) { return pending.items.front(); }
+const ClaimJobs& claim_of(const PendingClaim& pending) {
+    return pending.items.front();
+}
 
 }  // namespace
 
@@ -48,7 +53,9 @@ Engine::Engine(Store& store, Options options)
     ids_.skip_to(store.last_id());
 }
 
-Timestamp Engine::next_due() const { return std::min(store_due_, waiting_room_.next_timeout()); }
+Timestamp Engine::next_due() const {
+    return std::min(store_due_, waiting_room_.next_timeout());
+}
 
 Engine::Ran Engine::run(Batch& batch, Timestamp now) {
     Ran ran;
@@ -80,7 +87,9 @@ std::vector<PendingClaim> Engine::answer_without_store(Batch& batch, Timestamp n
         if (auto claim = waiting_room_.forget(ticket)) {
             answered.push_back(no_longer_waiting(*std::move(claim)));
         }
-        const auto same = [&](const PendingClaim& claim) { return claim_of(claim).ticket == ticket; };
+        const auto same = [&](const PendingClaim& claim) {
+            return claim_of(claim).ticket == ticket;
+        };
         const auto fresh = std::find_if(batch.claims.begin(), batch.claims.end(), same);
         if (fresh != batch.claims.end()) {
             answered.push_back(std::move(*fresh));
@@ -104,7 +113,8 @@ void Engine::run_in_transaction(Batch& batch, Timestamp now, Ran& ran) {
     run_claims(tx, batch);
     run_kind(batch.explains, [&](std::span<const ExplainJob> commands) {
         std::vector<Result<Explanation>> answers;
-        for (const ExplainJob& command : commands) answers.push_back(explain_job(tx, workers_, command));
+        for (const ExplainJob& command : commands)
+            answers.push_back(explain_job(tx, workers_, command));
         return answers;
     });
     for (auto& pending : batch.depths) pending.answers.assign(1, tx.leases().depths());
@@ -130,9 +140,8 @@ void Engine::run_commands(Transaction& tx, Batch& batch) {
     run_kind(batch.reports, [&](auto commands) { return report_jobs(tx, commands); });
     run_kind(batch.hand_backs, [&](auto commands) { return hand_back_jobs(tx, commands); });
     run_kind(batch.cancels, [&](auto commands) { return cancel_jobs(tx, commands); });
-    run_kind(batch.submits, [&](auto commands) {
-        return submit_jobs(tx, commands, options_.idempotency_memory);
-    });
+    run_kind(batch.submits,
+             [&](auto commands) { return submit_jobs(tx, commands, options_.idempotency_memory); });
     run_kind(batch.replays, [&](auto commands) { return replay_jobs(tx, commands); });
 }
 

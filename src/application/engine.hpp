@@ -12,16 +12,18 @@
 
 namespace sluice {
 
-// Decides everything. Each run is one transaction over everything that has arrived; time, ids and chance
-// come in from outside, so that the same calls always lead to the same history.
+// Decides everything. Each run is one transaction over everything that has arrived; time, ids and
+// chance come in from outside, so that the same calls always lead to the same history.
 //
-//   1. Leases that ran out and deadlines that have come are dealt with, so that no later step meets them.
-//   2. Each kind of command is run once over all of its commands, claims last, so that they see what the
+//   1. Leases that ran out and deadlines that have come are dealt with, so that no later step meets
+//   them.
+//   2. Each kind of command is run once over all of its commands, claims last, so that they see
+//   what the
 //      others made ready. Waiting claims that fit are run with them.
 //   3. One commit. Only then are there answers: Batch::deliver() hands them out.
 //
-// When the store gives no answer, every command of the batch is refused as unavailable and nothing has changed,
-// or it has and the callers cannot know: they may send the same again.
+// When the store gives no answer, every command of the batch is refused as unavailable and nothing
+// has changed, or it has and the callers cannot know: they may send the same again.
 class Engine {
   public:
     struct Options {
@@ -37,8 +39,8 @@ class Engine {
         std::vector<JobId> touched{};  // jobs that got events or log lines
     };
 
-    // Runs the batch and fills in its answers. Claims that wait leave the batch, and claims that waited and can
-    // be answered now join it.
+    // Runs the batch and fills in its answers. Claims that wait leave the batch, and claims that
+    // waited and can be answered now join it.
     Ran run(Batch& batch, Timestamp now);
 
     // When run() has something to do even if no command comes, or `never`.
@@ -50,7 +52,8 @@ class Engine {
     std::size_t waiting_claims() const { return waiting_room_.size(); }
 
   private:
-    // Takes the claims that need no store out of the batch and the waiting room, answered with nothing.
+    // Takes the claims that need no store out of the batch and the waiting room, answered with
+    // nothing.
     std::vector<PendingClaim> answer_without_store(Batch& batch, Timestamp now);
     void run_in_transaction(Batch& batch, Timestamp now, Ran& ran);
     void run_commands(Transaction& tx, Batch& batch);
@@ -65,7 +68,8 @@ class Engine {
     WaitingRoom waiting_room_;
     Workers workers_;
     bool waiting_allowed_ = true;
-    Timestamp store_due_{};  // when a lease, a deadline or a queued job is due; at first: look at once
+    Timestamp
+        store_due_{};  // when a lease, a deadline or a queued job is due; at first: look at once
     Timestamp next_forgetting_{};
 };
 

@@ -5,9 +5,10 @@
 
 namespace sluice {
 
-// The detail of an event that tells of an error: {"error_code":…,"error_message":…}, without what is empty.
-// `extra` is a list of further members, such as "run_after":"…", that come first.
-std::string error_detail(std::string_view code, std::string_view message, std::string_view extra = {});
+// The detail of an event that tells of an error: {"error_code":…,"error_message":…}, without what
+// is empty. `extra` is a list of further members, such as "run_after":"…", that come first.
+std::string error_detail(std::string_view code, std::string_view message,
+                         std::string_view extra = {});
 
 // {"reason":…}, or nothing when there is none.
 std::string reason_detail(std::string_view reason);

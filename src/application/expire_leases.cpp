@@ -27,7 +27,8 @@ void retry_timed_out(Transaction& tx, Job& job) {
 
 void expire(Transaction& tx, Job& job, std::vector<Job>& ended) {
     if (is_final(job.state)) {
-        return close_ended_lease(tx, job, engine_actor, error_detail(lease_expired_code, silent_message(job)));
+        return close_ended_lease(tx, job, engine_actor,
+                                 error_detail(lease_expired_code, silent_message(job)));
     }
     if (job.lease->stop_requested) return retry_timed_out(tx, job);
 
@@ -71,7 +72,8 @@ int end_overdue_jobs(Transaction& tx, int limit) {
             continue;
         }
         job->error_code = job_timeout_code;
-        job->error_message = fmt::format("the job did not end within {} ms", to_millis(job->spec.timeout));
+        job->error_message =
+            fmt::format("the job did not end within {} ms", to_millis(job->spec.timeout));
         end_job(tx, *job,
                 {.step = Step::timed_out,
                  .actor = engine_actor,

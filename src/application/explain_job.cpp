@@ -11,14 +11,15 @@ void explain_time(const Job& job, Timestamp now, std::vector<Reason>& reasons) {
     if (job.run_after <= now) return;
     const std::string when = to_rfc3339(job.run_after);
     if (job.attempt > 0) {
-        reasons.push_back({"retry_backoff",
-                           fmt::format("attempt {} of {} ended with {}; the next one may start at {}",
-                                       job.attempt, job.spec.max_attempts,
-                                       job.error_code.empty() ? "an error" : job.error_code, when),
-                           "", "", job.run_after});
-    } else {
         reasons.push_back(
-            {"not_due", fmt::format("it was asked to run no earlier than {}", when), "", "", job.run_after});
+            {"retry_backoff",
+             fmt::format("attempt {} of {} ended with {}; the next one may start at {}",
+                         job.attempt, job.spec.max_attempts,
+                         job.error_code.empty() ? "an error" : job.error_code, when),
+             "", "", job.run_after});
+    } else {
+        reasons.push_back({"not_due", fmt::format("it was asked to run no earlier than {}", when),
+                           "", "", job.run_after});
     }
 }
 
@@ -27,8 +28,8 @@ void explain_dependencies(JobStore& jobs, const JobSpec& spec, std::vector<Reaso
         if (!dependency || is_final(dependency->state)) continue;
         const std::string id = to_text(dependency->spec.id);
         reasons.push_back({"dependency",
-                           fmt::format("it depends on job {} ({}), which is {}", id, dependency->spec.type,
-                                       to_text(dependency->state)),
+                           fmt::format("it depends on job {} ({}), which is {}", id,
+                                       dependency->spec.type, to_text(dependency->state)),
                            "job", id, std::nullopt});
     }
 }
@@ -43,10 +44,12 @@ void explain_keys(Transaction& tx, const JobSpec& spec, std::vector<Reason>& rea
         const std::string id = to_text(holder->spec.id);
         std::string detail =
             is_final(holder->state)
-                ? fmt::format("{} is held by job {}, which was {}, until its worker {} stops or its lease ends",
-                              keys[i], id, to_text(holder->state), holder->lease->worker_id)
-                : fmt::format("{} is held by job {} ({}) on worker {}", keys[i], id, holder->spec.type,
-                              holder->lease->worker_id);
+                ? fmt::format(
+                      "{} is held by job {}, which was {}, until its worker {} stops or its lease "
+                      "ends",
+                      keys[i], id, to_text(holder->state), holder->lease->worker_id)
+                : fmt::format("{} is held by job {} ({}) on worker {}", keys[i], id,
+                              holder->spec.type, holder->lease->worker_id);
         reasons.push_back({"exclusive_key", std::move(detail), "job", id, holder->lease->until});
     }
 }
@@ -62,47 +65,54 @@ void explain_workers(const Workers& workers, const JobSpec& spec, Timestamp now,
     const auto matching = workers.matching(lane_of(spec), now);
     const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(Workers::memory).count();
     if (matching.empty()) {
-        reasons.push_back({"no_worker",
-                           fmt::format("no worker asked for {} in the last {} minutes", lane_text(spec), minutes),
-                           "", "", std::nullopt});
-    } else if (std::none_of(matching.begin(), matching.end(), [](const auto& w) { return w.waiting; })) {
-        reasons.push_back({"workers_busy",
-                           fmt::format("{} workers take {}, and none of them is asking for work now",
-                                       matching.size(), lane_text(spec)),
-                           "worker", matching.front().worker_id, std::nullopt});
+        reasons.push_back(
+            {"no_worker",
+             fmt::format("no worker asked for {} in the last {} minutes", lane_text(spec), minutes),
+             "", "", std::nullopt});
+    } else if (std::none_of(matching.begin(), matching.end(),
+                            [](const auto& w) { return w.waiting; })) {
+        reasons.push_back(
+            {"workers_busy",
+             fmt::format("{} workers take {}, and none of them is asking for work now",
+                         matching.size(), lane_text(spec)),
+             "worker", matching.front().worker_id, std::nullopt});
     }
 }
 
 void explain_running(const Job& job, std::vector<Reason>& reasons) {
-    reasons.push_back({"running",
-                       fmt::format("attempt {} of {} runs on worker {} since {}", job.attempt,
-                                   job.spec.max_attempts, job.lease->worker_id, to_rfc3339(*job.started_at)),
-                       "worker", job.lease->worker_id, job.lease->until});
+    reasons.push_back(
+        {"running",
+         fmt::format("attempt {} of {} runs on worker {} since {}", job.attempt,
+                     job.spec.max_attempts, job.lease->worker_id, to_rfc3339(*job.started_at)),
+         "worker", job.lease->worker_id, job.lease->until});
     if (job.lease->stop_requested) {
-        reasons.push_back({"stopping", "its deadline has come; the worker was asked to stop", "worker",
-                           job.lease->worker_id, job.lease->until});
+        reasons.push_back({"stopping", "its deadline has come; the worker was asked to stop",
+                           "worker", job.lease->worker_id, job.lease->until});
     }
 }
 
 void explain_end(const Job& job, std::vector<Reason>& reasons) {
-    std::string detail = fmt::format("it {} at {} in attempt {} of {}",
-                                     job.state == JobState::canceled    ? "was canceled"
-                                     : job.state == JobState::timed_out ? "timed out"
-                                                                        : to_text(job.state),
-                                     to_rfc3339(*job.completed_at), job.attempt, job.spec.max_attempts);
+    std::string detail =
+        fmt::format("it {} at {} in attempt {} of {}",
+                    job.state == JobState::canceled    ? "was canceled"
+                    : job.state == JobState::timed_out ? "timed out"
+                                                       : to_text(job.state),
+                    to_rfc3339(*job.completed_at), job.attempt, job.spec.max_attempts);
     if (!job.error_code.empty()) detail += fmt::format(" with {}", job.error_code);
     if (!job.error_message.empty()) detail += fmt::format(": {}", job.error_message);
     reasons.push_back({std::string(to_text(job.state)), std::move(detail), "", "", std::nullopt});
     if (job.lease) {
-        reasons.push_back({"worker_stopping",
-                           fmt::format("worker {} has not said yet that it stopped", job.lease->worker_id),
-                           "worker", job.lease->worker_id, job.lease->until});
+        reasons.push_back(
+            {"worker_stopping",
+             fmt::format("worker {} has not said yet that it stopped", job.lease->worker_id),
+             "worker", job.lease->worker_id, job.lease->until});
     }
 }
 
 }  // namespace
 
-Result<Explanation> explain_job(Transaction& tx, const Workers& workers, const ExplainJob& command) {
+Result<Explanation> explain_job(Transaction& tx, const Workers& workers,
+                                const ExplainJob& command) {
     const std::optional<Job> job = tx.jobs().find_one(command.job);
     if (!job || (!command.tenant.empty() && job->spec.tenant != command.tenant)) {
         return Error{ErrorCode::not_found, "no job has this id", ""};
@@ -119,8 +129,8 @@ Result<Explanation> explain_job(Transaction& tx, const Workers& workers, const E
         explain_keys(tx, job->spec, reasons);
         explain_workers(workers, job->spec, tx.now(), reasons);
         if (reasons.empty()) {
-            reasons.push_back({"ready", "nothing keeps it from running; a worker takes it next", "", "",
-                               std::nullopt});
+            reasons.push_back({"ready", "nothing keeps it from running; a worker takes it next", "",
+                               "", std::nullopt});
         }
     }
     return explanation;

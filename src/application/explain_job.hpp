@@ -6,8 +6,9 @@
 
 namespace sluice {
 
-// Why the job does not run: for a queued job every reason that keeps it from running, for others what
-// happened. Each reason names what it waits for and when that could change, where that is known.
+// Why the job does not run: for a queued job every reason that keeps it from running, for others
+// what happened. Each reason names what it waits for and when that could change, where that is
+// known.
 Result<Explanation> explain_job(Transaction& tx, const Workers& workers, const ExplainJob& command);
 
 }  // namespace sluice

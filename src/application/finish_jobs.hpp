@@ -6,12 +6,13 @@
 
 namespace sluice {
 
-// Writes the end of jobs whose final step was applied and recorded, and carries it on to the jobs that depend
-// on them: those whose dependencies have all ended may run; those that must not run without a success are
-// canceled, and so on down the line.
+// Writes the end of jobs whose final step was applied and recorded, and carries it on to the jobs
+// that depend on them: those whose dependencies have all ended may run; those that must not run
+// without a success are canceled, and so on down the line.
 void finish_jobs(Transaction& tx, std::vector<Job> ended);
 
-// Ends queued jobs because a dependency ended without success. Used for those that arrive too late, too.
+// Ends queued jobs because a dependency ended without success. Used for those that arrive too late,
+// too.
 void cancel_for_dependency(Transaction& tx, Job& job, JobId dependency, JobState state);
 
 }  // namespace sluice

@@ -5,8 +5,8 @@
 
 namespace sluice {
 
-// Puts running jobs back in the queue at once; the attempt does not count. For a job that has ended under
-// the worker, closes the lease. A stale lease is refused and changes nothing.
+// Puts running jobs back in the queue at once; the attempt does not count. For a job that has ended
+// under the worker, closes the lease. A stale lease is refused and changes nothing.
 std::vector<Result<Job>> hand_back_jobs(Transaction& tx, std::span<const HandBack> hand_backs);
 
 }  // namespace sluice

@@ -21,7 +21,8 @@ Extended extend(Transaction& tx, Job& job, const Heartbeat& heartbeat) {
 
 }  // namespace
 
-std::vector<Result<Extended>> heartbeat_jobs(Transaction& tx, std::span<const Heartbeat> heartbeats) {
+std::vector<Result<Extended>> heartbeat_jobs(Transaction& tx,
+                                             std::span<const Heartbeat> heartbeats) {
     std::vector<Result<Extended>> answers(heartbeats.size(), Extended{});
     const auto job_of = [&](std::size_t i) { return heartbeats[i].lease.job; };
     for (const auto& wave : in_waves(heartbeats.size(), job_of)) {

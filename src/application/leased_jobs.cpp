@@ -10,7 +10,8 @@ std::optional<Error> lease_refusal(const std::optional<Job>& job, LeaseId lease)
     if (!job) return Error{ErrorCode::not_found, "no job has the id in this lease", ""};
     if (job->is_leased_under(lease.token)) return std::nullopt;
     return Error{ErrorCode::lease_lost,
-                 fmt::format("the lease has ended; the job is {} now. Stop working on it", to_text(job->state)),
+                 fmt::format("the lease has ended; the job is {} now. Stop working on it",
+                             to_text(job->state)),
                  ""};
 }
 

@@ -9,7 +9,8 @@
 
 namespace sluice {
 
-// The one place where a worker's word is weighed: everything that a worker writes passes here first.
+// The one place where a worker's word is weighed: everything that a worker writes passes here
+// first.
 
 // The refusal for a lease that is not the job's current one; nothing when it is.
 std::optional<Error> lease_refusal(const std::optional<Job>& job, LeaseId lease);
@@ -17,7 +18,8 @@ std::optional<Error> lease_refusal(const std::optional<Job>& job, LeaseId lease)
 // Closes the lease of a job that has ended, because its worker has stopped or went silent.
 void close_ended_lease(Transaction& tx, Job& job, std::string actor, std::string detail);
 
-// Puts a running job back in the queue after a step that leads there; `from` the worker's or engine's hand.
+// Puts a running job back in the queue after a step that leads there; `from` the worker's or
+// engine's hand.
 struct Requeueing {
     Step step = Step::retried;
     Timestamp run_after{};

@@ -20,8 +20,9 @@ bool has_control_character(std::string_view text) {
 
 std::optional<Error> check_name(std::string_view field, std::string_view name) {
     if (name.size() > limits::name_bytes) {
-        return refuse(field, fmt::format("is {} bytes long; at most {} are allowed", name.size(),
-                                         limits::name_bytes),
+        return refuse(field,
+                      fmt::format("is {} bytes long; at most {} are allowed", name.size(),
+                                  limits::name_bytes),
                       ErrorCode::too_large);
     }
     if (has_control_character(name)) return refuse(field, "must not contain control characters");
@@ -33,10 +34,14 @@ std::optional<Error> check_names(const NewJob& job) {
     if (job.tenant.empty()) return refuse("tenant", "must not be empty");
     if (job.queue && job.queue->empty()) return refuse("queue", "must not be empty");
     const std::pair<const char*, const std::string*> names[] = {
-        {"type", &job.type},           {"tenant", &job.tenant},
-        {"project", &job.project},     {"entity_type", &job.entity_type},
-        {"entity_id", &job.entity_id}, {"site_id", &job.site_id},
-        {"node_id", &job.node_id},     {"source", &job.source},
+        {"type", &job.type},
+        {"tenant", &job.tenant},
+        {"project", &job.project},
+        {"entity_type", &job.entity_type},
+        {"entity_id", &job.entity_id},
+        {"site_id", &job.site_id},
+        {"node_id", &job.node_id},
+        {"source", &job.source},
         {"correlation_id", &job.correlation_id},
     };
     for (const auto& [field, name] : names) {
@@ -47,9 +52,10 @@ std::optional<Error> check_names(const NewJob& job) {
 
 std::optional<Error> check_list(std::string_view field, std::vector<std::string>& list) {
     if (list.size() > limits::list_items) {
-        return refuse(field, fmt::format("has {} entries; at most {} are allowed", list.size(),
-                                         limits::list_items),
-                      ErrorCode::too_large);
+        return refuse(
+            field,
+            fmt::format("has {} entries; at most {} are allowed", list.size(), limits::list_items),
+            ErrorCode::too_large);
     }
     for (std::size_t i = 0; i < list.size(); ++i) {
         const std::string place = fmt::format("{}/{}", field, i);
@@ -85,9 +91,11 @@ std::optional<Error> check_numbers(const NewJob& job, Timestamp now) {
         return refuse("timeout_ms", fmt::format("must be between 0 (no deadline) and {}",
                                                 to_millis(limits::timeout)));
     }
-    if (job.delay && job.run_after) return refuse("delay_ms", "cannot be given together with run_after");
+    if (job.delay && job.run_after)
+        return refuse("delay_ms", "cannot be given together with run_after");
     if (job.delay && (*job.delay < Duration{0} || *job.delay > limits::delay)) {
-        return refuse("delay_ms", fmt::format("must be between 0 and {}", to_millis(limits::delay)));
+        return refuse("delay_ms",
+                      fmt::format("must be between 0 and {}", to_millis(limits::delay)));
     }
     if (job.run_after && *job.run_after > now + limits::delay) {
         return refuse("run_after", "must not be more than ten years ahead");
@@ -103,7 +111,8 @@ std::optional<Error> check_lists(NewJob& job) {
                       ErrorCode::too_large);
     }
     std::sort(job.depends_on.begin(), job.depends_on.end());
-    job.depends_on.erase(std::unique(job.depends_on.begin(), job.depends_on.end()), job.depends_on.end());
+    job.depends_on.erase(std::unique(job.depends_on.begin(), job.depends_on.end()),
+                         job.depends_on.end());
     return std::nullopt;
 }
 
@@ -114,14 +123,17 @@ Result<JobSpec> make_job(NewJob job, const JobTypes& types, Timestamp now) {
     if (auto refusal = check_numbers(job, now)) return *std::move(refusal);
     if (auto refusal = check_lists(job)) return *std::move(refusal);
     if (job.payload.size() > limits::payload_bytes) {
-        return refuse("payload", fmt::format("is {} bytes long; at most {} are allowed",
-                                             job.payload.size(), limits::payload_bytes),
+        return refuse("payload",
+                      fmt::format("is {} bytes long; at most {} are allowed", job.payload.size(),
+                                  limits::payload_bytes),
                       ErrorCode::too_large);
     }
     const JobType* type = types.find(job.type);
     if (!type) {
-        return refuse("type", fmt::format("\"{}\" is not a known job type, and this engine accepts only "
-                                          "known ones (strict_types)", job.type));
+        return refuse("type",
+                      fmt::format("\"{}\" is not a known job type, and this engine accepts only "
+                                  "known ones (strict_types)",
+                                  job.type));
     }
 
     JobSpec spec;

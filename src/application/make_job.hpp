@@ -37,12 +37,12 @@ struct NewJob {
 
 // The most that a job may ask for. Every limit has its test.
 namespace limits {
-inline constexpr std::size_t name_bytes = 200;       // type, queue, ids and the like
+inline constexpr std::size_t name_bytes = 200;  // type, queue, ids and the like
 inline constexpr std::size_t payload_bytes = 256 * 1024;
-inline constexpr std::size_t list_items = 32;        // exclusive keys, labels, backoff delays
+inline constexpr std::size_t list_items = 32;  // exclusive keys, labels, backoff delays
 inline constexpr std::size_t dependencies = 100;
 inline constexpr std::size_t batch_jobs = 1000;
-inline constexpr int priority = 1'000'000;           // either side of zero
+inline constexpr int priority = 1'000'000;  // either side of zero
 inline constexpr int attempts = 1000;
 inline constexpr Duration timeout = std::chrono::hours(24 * 30);
 inline constexpr Duration delay = std::chrono::hours(24 * 366 * 10);

@@ -26,7 +26,8 @@ Result<Job> replay(Transaction& tx, const ReplayJob& command) {
     spec.depends_on.clear();
 
     Arrival arrival{accepted(std::move(spec)), false};
-    tx.record(arrival.job, Step::submitted, std::nullopt, command.actor, reason_detail(command.reason));
+    tx.record(arrival.job, Step::submitted, std::nullopt, command.actor,
+              reason_detail(command.reason));
     tx.jobs().put({&arrival, 1});
     return std::move(arrival.job);
 }

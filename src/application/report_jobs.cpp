@@ -23,7 +23,9 @@ Step step_of(Outcome outcome) {
     return Step::failed;
 }
 
-JobState state_of(Outcome outcome) { return *next_state(JobState::running, step_of(outcome)); }
+JobState state_of(Outcome outcome) {
+    return *next_state(JobState::running, step_of(outcome));
+}
 
 std::string error_code_of(const Report& report) {
     if (report.error_code.empty() && report.outcome == Outcome::timed_out) {
@@ -35,12 +37,14 @@ std::string error_code_of(const Report& report) {
 // Whether the policy gives the job another attempt after this report.
 bool is_retried(const Job& job, const Report& report) {
     if (job.attempt >= job.spec.max_attempts) return false;
-    if (job.lease->stop_requested) return report.outcome != Outcome::succeeded;  // its deadline came
+    if (job.lease->stop_requested)
+        return report.outcome != Outcome::succeeded;  // its deadline came
     if (report.outcome == Outcome::timed_out) return job.spec.retry_on_timeout;
     return report.outcome == Outcome::failed && report.retryable;
 }
 
-// The detail of a retry. Reports that say the same have the same detail, which tells a repeated one.
+// The detail of a retry. Reports that say the same have the same detail, which tells a repeated
+// one.
 std::string retry_detail(const Report& report, std::string_view run_after) {
     return error_detail(error_code_of(report), report.error_message,
                         fmt::format(R"("run_after":"{}",)", run_after));
@@ -99,15 +103,18 @@ bool says_the_same(const Job& job, const Event& event, const Report& report) {
     if (event.step == Step::retried) {
         const std::string_view text = event.detail;
         return text.starts_with(run_after_prefix) && report.outcome != Outcome::succeeded &&
-               event.detail == retry_detail(report, text.substr(run_after_prefix.size(), rfc3339_size));
+               event.detail ==
+                   retry_detail(report, text.substr(run_after_prefix.size(), rfc3339_size));
     }
     if (event.step == Step::lease_closed) return report.outcome == Outcome::canceled;
     return event.to == state_of(report.outcome) && job.result == report.result &&
            job.error_code == error_code_of(report) && job.error_message == report.error_message;
 }
 
-// A report under a lease that is not current: a repeat of what this lease reported before, or too late.
-Result<Job> answer_stale(Transaction& tx, std::optional<Job>& job, const Report& report, Error refusal) {
+// A report under a lease that is not current: a repeat of what this lease reported before, or too
+// late.
+Result<Job> answer_stale(Transaction& tx, std::optional<Job>& job, const Report& report,
+                         Error refusal) {
     if (!job) return refusal;
     tx.flush();  // the first report may be in this very batch
     const auto events = tx.jobs().events(job->spec.id, 0, 10'000);

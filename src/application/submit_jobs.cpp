@@ -15,8 +15,8 @@ std::string pointer_to(const SubmitJobs& command, std::size_t place, std::string
     return command.is_batch ? fmt::format("/jobs/{}/{}", place, field) : fmt::format("/{}", field);
 }
 
-// Whether jobs of one command wait for each other in a circle: repeatedly takes away those that wait for
-// nothing; what cannot be taken away is in, or behind, a circle.
+// Whether jobs of one command wait for each other in a circle: repeatedly takes away those that
+// wait for nothing; what cannot be taken away is in, or behind, a circle.
 std::optional<std::size_t> find_cycle(const std::vector<std::vector<std::size_t>>& siblings) {
     std::vector<std::size_t> open(siblings.size());
     std::vector<std::vector<std::size_t>> waiting(siblings.size());
@@ -33,7 +33,8 @@ std::optional<std::size_t> find_cycle(const std::vector<std::vector<std::size_t>
             if (--open[other] == 0) free.push_back(other);
         }
     }
-    const auto stuck = std::find_if(open.begin(), open.end(), [](std::size_t count) { return count > 0; });
+    const auto stuck =
+        std::find_if(open.begin(), open.end(), [](std::size_t count) { return count > 0; });
     if (stuck == open.end()) return std::nullopt;
     return static_cast<std::size_t>(stuck - open.begin());
 }
@@ -44,7 +45,8 @@ struct Dependencies {
 };
 
 // Looks at the dependencies outside the command.
-Result<Dependencies> look_at_dependencies(Transaction& tx, const SubmitJobs& command, std::size_t place) {
+Result<Dependencies> look_at_dependencies(Transaction& tx, const SubmitJobs& command,
+                                          std::size_t place) {
     const JobSpec& spec = command.jobs[place];
     Dependencies dependencies;
     if (spec.depends_on.empty()) return dependencies;
@@ -75,13 +77,15 @@ std::optional<Error> refuse_cycle(const SubmitJobs& command) {
 }
 
 // Gives the job its id and time, and turns references to its siblings into ids.
-void settle_spec(Transaction& tx, SubmitJobs& command, std::size_t place, const std::vector<JobId>& ids) {
+void settle_spec(Transaction& tx, SubmitJobs& command, std::size_t place,
+                 const std::vector<JobId>& ids) {
     JobSpec& spec = command.jobs[place];
     spec.id = ids[place];
     spec.created_at = tx.now();
     spec.run_after = std::max(spec.run_after, tx.now());
     if (command.siblings.empty()) return;
-    for (const std::size_t sibling : command.siblings[place]) spec.depends_on.push_back(ids[sibling]);
+    for (const std::size_t sibling : command.siblings[place])
+        spec.depends_on.push_back(ids[sibling]);
     std::sort(spec.depends_on.begin(), spec.depends_on.end());
     const auto repeats = std::unique(spec.depends_on.begin(), spec.depends_on.end());
     spec.depends_on.erase(repeats, spec.depends_on.end());
@@ -126,7 +130,8 @@ Result<std::vector<JobId>> Intake::accept(SubmitJobs& command) {
         settle_spec(tx_, command, i, ids);
         Job job = accepted(std::move(command.jobs[i]));
         tx_.record(job, Step::submitted, std::nullopt, command.actor);
-        if (dependencies[i].failed) doomed_.emplace_back(arrivals_.size(), *std::move(dependencies[i].failed));
+        if (dependencies[i].failed)
+            doomed_.emplace_back(arrivals_.size(), *std::move(dependencies[i].failed));
         arrivals_.push_back({std::move(job), dependencies[i].blocked});
     }
     return ids;
@@ -166,14 +171,16 @@ Submitted repeat_answer(Transaction& tx, const IdempotentRequest& first) {
 }
 
 // What the command's key was used for before, while that is remembered; refuses another body.
-Result<std::optional<IdempotentRequest>> remembered_request(Transaction& tx, const SubmitJobs& command,
+Result<std::optional<IdempotentRequest>> remembered_request(Transaction& tx,
+                                                            const SubmitJobs& command,
                                                             Duration remembered) {
     if (command.idempotency_key.empty()) return std::optional<IdempotentRequest>{};
     auto first = tx.idempotency().find(command.jobs.front().tenant, command.idempotency_key);
     if (!first || first->at + remembered <= tx.now()) return std::optional<IdempotentRequest>{};
     if (first->body_digest == command.body_digest) return first;
     return Error{ErrorCode::idempotency_mismatch,
-                 "this Idempotency-Key was used with another body; use a new key for a new request", ""};
+                 "this Idempotency-Key was used with another body; use a new key for a new request",
+                 ""};
 }
 
 }  // namespace
@@ -198,8 +205,8 @@ std::vector<Result<Submitted>> submit_jobs(Transaction& tx, std::span<SubmitJobs
             if (!ids) {
                 answers[i] = ids.error();
             } else if (!command.idempotency_key.empty()) {
-                tx.idempotency().put(
-                    {tenant, command.idempotency_key, command.body_digest, *std::move(ids), tx.now()});
+                tx.idempotency().put({tenant, command.idempotency_key, command.body_digest,
+                                      *std::move(ids), tx.now()});
             }
         }
     }

@@ -26,8 +26,8 @@ class Transaction {
     LeaseToken next_token() { return LeaseToken{ids_.next(now_)}; }
     double chance() { return chance_.next(); }
 
-    // Adds the next event to the job's history and moves its head. Call it after the step was applied and
-    // before the job is written, since the head is written with it.
+    // Adds the next event to the job's history and moves its head. Call it after the step was
+    // applied and before the job is written, since the head is written with it.
     void record(Job& job, Step step, std::optional<JobState> from, std::string actor,
                 std::string detail = {});
 
@@ -53,7 +53,9 @@ class Transaction {
     CommitRecord counts_;
 };
 
-inline std::string worker_actor(const std::string& worker_id) { return "worker:" + worker_id; }
+inline std::string worker_actor(const std::string& worker_id) {
+    return "worker:" + worker_id;
+}
 inline constexpr const char* engine_actor = "engine";
 
 }  // namespace sluice

@@ -10,7 +10,8 @@ constexpr int page = 500;
 std::string follows(const Event& event, std::optional<JobState> state) {
     if (event.step == Step::submitted) return event.seq == 1 ? "" : "a job is submitted once";
     if (!state) return "the first event is not the submission";
-    if (event.step == Step::lease_closed) return event.from || event.to ? "it must not change the state" : "";
+    if (event.step == Step::lease_closed)
+        return event.from || event.to ? "it must not change the state" : "";
     if (event.from != state) return fmt::format("the job was {} before", to_text(*state));
     if (event.to != next_state(*state, event.step)) {
         return fmt::format("a {} job cannot become {} by being {}", to_text(*state),
@@ -29,14 +30,16 @@ std::optional<HistoryBreak> verify_job(JobReader& reader, const Job& job, std::i
     Digest previous = genesis(job.spec);
     std::optional<JobState> state;
     std::int64_t seq = 0;
-    for (auto some = reader.events(id, 0, page); !some.empty(); some = reader.events(id, seq, page)) {
+    for (auto some = reader.events(id, 0, page); !some.empty();
+         some = reader.events(id, seq, page)) {
         for (const Event& event : some) {
             ++events;
             if (event.seq != ++seq) {
                 return HistoryBreak{id, seq, fmt::format("event {} is missing", seq)};
             }
             if (chain_hash(previous, event) != event.hash) {
-                return HistoryBreak{id, seq, "the hash does not match the event, or the one before it"};
+                return HistoryBreak{id, seq,
+                                    "the hash does not match the event, or the one before it"};
             }
             if (std::string wrong = follows(event, state); !wrong.empty()) {
                 return HistoryBreak{id, seq, std::move(wrong)};
@@ -46,11 +49,13 @@ std::optional<HistoryBreak> verify_job(JobReader& reader, const Job& job, std::i
         }
     }
     if (seq != job.head.seq) {
-        return HistoryBreak{id, seq + 1, fmt::format("the job has {} events, but {} are there", job.head.seq, seq)};
+        return HistoryBreak{
+            id, seq + 1, fmt::format("the job has {} events, but {} are there", job.head.seq, seq)};
     }
     if (state != job.state) {
-        return HistoryBreak{id, seq, fmt::format("the job is {}, its history says {}", to_text(job.state),
-                                                 state ? to_text(*state) : "nothing")};
+        return HistoryBreak{id, seq,
+                            fmt::format("the job is {}, its history says {}", to_text(job.state),
+                                        state ? to_text(*state) : "nothing")};
     }
     return std::nullopt;
 }
@@ -58,7 +63,8 @@ std::optional<HistoryBreak> verify_job(JobReader& reader, const Job& job, std::i
 Verification verify_history(JobReader& reader) {
     Verification result;
     JobId last{};
-    for (auto ids = reader.ids_after(last, page); !ids.empty(); ids = reader.ids_after(last, page)) {
+    for (auto ids = reader.ids_after(last, page); !ids.empty();
+         ids = reader.ids_after(last, page)) {
         for (const std::optional<Job>& job : reader.find(ids)) {
             if (!job) continue;
             ++result.jobs;

@@ -20,7 +20,8 @@ struct Verification {
     std::optional<HistoryBreak> first_break{};
 };
 
-// Walks one job's history: its payload, its events' numbers, their hashes, their steps, and its state.
+// Walks one job's history: its payload, its events' numbers, their hashes, their steps, and its
+// state.
 std::optional<HistoryBreak> verify_job(JobReader& reader, const Job& job, std::int64_t& events);
 
 // Walks every job of the store in order and stops at the first break.

@@ -3,7 +3,9 @@
 namespace sluice {
 namespace {
 
-const ClaimJobs& claim_of(const PendingClaim& pending) { return pending.items.front(); }
+const ClaimJobs& claim_of(const PendingClaim& pending) {
+    return pending.items.front();
+}
 
 }  // namespace
 
@@ -32,7 +34,8 @@ std::vector<PendingClaim> WaitingRoom::wake(std::span<const Readied> ready) {
             for (auto line = lines_.begin(); line != lines_.end(); ++line) {
                 if (!line->first.accepts(readied.lane)) continue;
                 const bool waits_longer =
-                    longest == lines_.end() || line->second.begin()->first < longest->second.begin()->first;
+                    longest == lines_.end() ||
+                    line->second.begin()->first < longest->second.begin()->first;
                 if (waits_longer) longest = line;
             }
             if (longest == lines_.end()) break;
@@ -58,6 +61,8 @@ std::optional<PendingClaim> WaitingRoom::forget(std::uint64_t ticket) {
     return take(place->second, ticket);
 }
 
-std::vector<PendingClaim> WaitingRoom::clear() { return timed_out(never); }
+std::vector<PendingClaim> WaitingRoom::clear() {
+    return timed_out(never);
+}
 
 }  // namespace sluice

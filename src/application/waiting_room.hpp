@@ -16,12 +16,13 @@ namespace sluice {
 
 using PendingClaim = Pending<ClaimJobs, Claimed>;
 
-// Claims that found nothing and wait for something. Waiting costs no thread and no query: a claim is looked at
-// again only when a job that it accepts has become claimable, the one that waits longest first.
+// Claims that found nothing and wait for something. Waiting costs no thread and no query: a claim
+// is looked at again only when a job that it accepts has become claimable, the one that waits
+// longest first.
 class WaitingRoom {
   public:
-    // Lets the claim wait until its wait_until. It goes behind all others, or, when it was woken for nothing,
-    // back to where it was.
+    // Lets the claim wait until its wait_until. It goes behind all others, or, when it was woken
+    // for nothing, back to where it was.
     void park(PendingClaim claim);
 
     // Takes out claims that accept what became ready, one for each job that they can take.

@@ -6,9 +6,9 @@
 
 namespace sluice {
 
-// Splits the places 0..count-1 into waves, in order, such that no wave holds two places with the same key.
-// A batch may hold several commands for one job; each wave can then read and write its jobs all at once,
-// and the next wave sees what the one before it did.
+// Splits the places 0..count-1 into waves, in order, such that no wave holds two places with the
+// same key. A batch may hold several commands for one job; each wave can then read and write its
+// jobs all at once, and the next wave sees what the one before it did.
 template <class KeyOf>
 std::vector<std::vector<std::size_t>> in_waves(std::size_t count, KeyOf&& key_of) {
     std::vector<std::vector<std::size_t>> waves;

@@ -16,7 +16,8 @@ struct WorkerSeen {
     bool waiting = false;  // it waits for work right now
 };
 
-// Who asked for work lately. Known to this process only, and only for telling people why a job waits.
+// Who asked for work lately. Known to this process only, and only for telling people why a job
+// waits.
 class Workers {
   public:
     void claimed(const std::string& worker_id, const ClaimFilter& filter, Timestamp now);

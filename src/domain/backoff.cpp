@@ -14,8 +14,7 @@ Backoff Backoff::exponential(Duration base, Duration cap) {
 
 Duration Backoff::after(int attempt, double chance) const {
     switch (kind) {
-        case Kind::none:
-            return Duration{0};
+        case Kind::none: return Duration{0};
         case Kind::list: {
             if (delays.empty()) return Duration{0};
             const auto index = static_cast<std::size_t>(std::max(attempt, 1) - 1);
@@ -25,7 +24,8 @@ Duration Backoff::after(int attempt, double chance) const {
             Duration ceiling = base;
             for (int doubled = 1; doubled < attempt && ceiling < cap; ++doubled) ceiling *= 2;
             ceiling = std::min(ceiling, cap);
-            return Duration{static_cast<Duration::rep>(static_cast<double>(ceiling.count()) * chance)};
+            return Duration{
+                static_cast<Duration::rep>(static_cast<double>(ceiling.count()) * chance)};
         }
     }
     return Duration{0};

@@ -4,7 +4,8 @@
 
 namespace sluice {
 
-// Jitter from a seed (splitmix64): the same seed gives the same numbers, so that a simulation can repeat itself.
+// Jitter from a seed (splitmix64): the same seed gives the same numbers, so that a simulation can
+// repeat itself.
 class Chance {
   public:
     explicit Chance(std::uint64_t seed) : state_(seed) {}

@@ -5,10 +5,11 @@
 
 namespace sluice {
 
-// States what must be true. When it is not, that is a bug: the process stops, in release builds too,
-// since what was acknowledged is on disk and a restart is safer than going on.
+// States what must be true. When it is not, that is a bug: the process stops, in release builds
+// too, since what was acknowledged is on disk and a restart is safer than going on.
 inline void check(bool holds, const char* what) {
-    if (holds) [[likely]] return;
+    if (holds) [[likely]]
+        return;
     std::fprintf(stderr, "sluice: invariant broken: %s\n", what);
     std::abort();
 }

@@ -81,7 +81,8 @@ Digest genesis(const JobSpec& spec) {
     for (const std::int64_t number :
          {std::int64_t{spec.priority}, to_micros(spec.created_at), to_micros(spec.run_after),
           std::int64_t{spec.timeout.count()}, std::int64_t{spec.max_attempts},
-          std::int64_t{spec.retry_on_timeout}, static_cast<std::int64_t>(spec.on_dependency_failure),
+          std::int64_t{spec.retry_on_timeout},
+          static_cast<std::int64_t>(spec.on_dependency_failure),
           spec.replay_of ? spec.replay_of->value : 0}) {
         form.add(number);
     }

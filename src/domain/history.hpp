@@ -9,8 +9,8 @@
 namespace sluice {
 
 // One thing that happened to a job. A job's events form a chain: each hash covers the event and the
-// hash before it, and the first one covers the job's spec, so that nothing can be changed, left out or
-// swapped without the chain breaking at that place.
+// hash before it, and the first one covers the job's spec, so that nothing can be changed, left out
+// or swapped without the chain breaking at that place.
 struct Event {
     JobId job;
     std::int64_t seq = 0;  // 1, 2, 3… without gaps

@@ -93,7 +93,8 @@ IdSource::IdSource(int node) : node_bits_((node & node_mask) << sequence_bits) {
 std::int64_t IdSource::next(Timestamp now) {
     const std::int64_t millis = std::max<std::int64_t>(to_micros(now) / 1000 - epoch_millis, 0);
     last_tick_ = std::max(last_tick_ + 1, millis << sequence_bits);
-    return ((last_tick_ >> sequence_bits) << tick_shift) | node_bits_ | (last_tick_ & sequence_mask);
+    return ((last_tick_ >> sequence_bits) << tick_shift) | node_bits_ |
+           (last_tick_ & sequence_mask);
 }
 
 void IdSource::skip_to(std::int64_t used) {

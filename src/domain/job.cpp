@@ -16,8 +16,9 @@ std::vector<std::string> held_keys(const JobSpec& spec) {
 Result<JobState> Job::apply(Step step) {
     const std::optional<JobState> next = next_state(state, step);
     if (!next) {
-        return Error{ErrorCode::conflict,
-                     fmt::format("the job is {}, so it cannot be {}", to_text(state), to_text(step)), ""};
+        return Error{
+            ErrorCode::conflict,
+            fmt::format("the job is {}, so it cannot be {}", to_text(state), to_text(step)), ""};
     }
     state = *next;
     return state;

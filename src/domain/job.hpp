@@ -17,17 +17,18 @@ namespace sluice {
 // What becomes of a job when a job that it depends on ends without success.
 enum class OnDependencyFailure { cancel, run };
 
-// What was asked for. Written once and never changed. An empty string means that a field was not given.
+// What was asked for. Written once and never changed. An empty string means that a field was not
+// given.
 struct JobSpec {
     JobId id;
     std::string tenant = "default";
     std::string project;
     std::string queue = "default";
     std::string type;
-    int priority = 0;          // higher runs first
+    int priority = 0;  // higher runs first
     Timestamp created_at{};
-    Timestamp run_after{};     // as asked for; a retry moves Job::run_after
-    Duration timeout{};        // from the start of an attempt; zero: no deadline
+    Timestamp run_after{};  // as asked for; a retry moves Job::run_after
+    Duration timeout{};     // from the start of an attempt; zero: no deadline
     int max_attempts = 1;
     Backoff backoff;
     bool retry_on_timeout = false;
@@ -56,12 +57,13 @@ std::vector<std::string> held_keys(const JobSpec& spec);
 struct Lease {
     LeaseToken token;
     std::string worker_id;
-    Timestamp since{};            // when the attempt started
+    Timestamp since{};  // when the attempt started
     Timestamp until{};
     Duration term{};              // how long a heartbeat extends it
     bool stop_requested = false;  // the worker hears of it in its next heartbeat
     std::int64_t client_seq = 0;  // the last line number that the worker gave with its log lines
-    std::int64_t batch_mark = 0;  // identifies the last batch of log lines that had times but no numbers
+    std::int64_t batch_mark =
+        0;  // identifies the last batch of log lines that had times but no numbers
 
     bool operator==(const Lease&) const = default;
 };

@@ -19,7 +19,8 @@ enum class Step {
     handed_back,    // the worker gave the job back; the attempt does not count
     canceled,
     timed_out,
-    lease_closed,   // the worker of an ended job has stopped, or its lease ran out; no change of state
+    lease_closed,  // the worker of an ended job has stopped, or its lease ran out; no change of
+                   // state
 };
 
 struct Transition {

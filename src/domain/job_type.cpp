@@ -27,9 +27,21 @@ constexpr auto checked_types = std::to_array<CheckedType>({
 
 // Sites and nodes: 30 minutes, three attempts, after 1, 5 and 15 minutes.
 constexpr auto site_types = std::to_array<const char*>({
-    "node_provision", "site_create",      "site_import", "env_create",    "env_deploy",
-    "env_update",     "env_promote",      "env_restore", "backup_create", "backup_cleanup",
-    "domain_add",     "release_rollback", "cache_purge", "domain_remove", "drift_check",
+    "node_provision",
+    "site_create",
+    "site_import",
+    "env_create",
+    "env_deploy",
+    "env_update",
+    "env_promote",
+    "env_restore",
+    "backup_create",
+    "backup_cleanup",
+    "domain_add",
+    "release_rollback",
+    "cache_purge",
+    "domain_remove",
+    "drift_check",
     "health_check",
 });
 
@@ -49,7 +61,8 @@ JobTypes JobTypes::built_in() {
                    .timeout = 30min,
                    .backoff = Backoff::list({1min, 5min, 15min})});
     }
-    // A runner that goes silent is replaced; how long a deployment may take is the operator's choice.
+    // A runner that goes silent is replaced; how long a deployment may take is the operator's
+    // choice.
     types.put({.name = "BUILD_AND_DEPLOY",
                .max_attempts = 3,
                .timeout = Duration{0},

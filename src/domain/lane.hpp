@@ -18,7 +18,9 @@ struct Lane {
     auto operator<=>(const Lane&) const = default;
 };
 
-inline Lane lane_of(const JobSpec& spec) { return {spec.tenant, spec.queue, spec.type, spec.labels}; }
+inline Lane lane_of(const JobSpec& spec) {
+    return {spec.tenant, spec.queue, spec.type, spec.labels};
+}
 
 // The jobs that a worker is willing and able to run.
 struct ClaimFilter {

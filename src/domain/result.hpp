@@ -8,15 +8,15 @@ namespace sluice {
 
 // Why something was refused. Small and closed: one switch in each edge maps every code.
 enum class ErrorCode {
-    malformed,            // the request cannot be read: not JSON, not a number, not an id
-    invalid,              // it can be read, but asks for something that is not allowed
-    too_large,            // a field is over its limit
-    not_found,            // no such object, or not this caller's
-    conflict,             // the object's state does not allow this
-    lease_lost,           // the lease has ended, or another one has taken its place
-    idempotency_mismatch, // this key was used with another body
-    unavailable,          // the store cannot answer now; try again
-    shutting_down,        // the engine is stopping; try again elsewhere or later
+    malformed,             // the request cannot be read: not JSON, not a number, not an id
+    invalid,               // it can be read, but asks for something that is not allowed
+    too_large,             // a field is over its limit
+    not_found,             // no such object, or not this caller's
+    conflict,              // the object's state does not allow this
+    lease_lost,            // the lease has ended, or another one has taken its place
+    idempotency_mismatch,  // this key was used with another body
+    unavailable,           // the store cannot answer now; try again
+    shutting_down,         // the engine is stopping; try again elsewhere or later
 };
 
 struct Error {

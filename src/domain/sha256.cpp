@@ -9,7 +9,8 @@
 namespace sluice {
 namespace {
 
-// Looking the algorithm up anew for each call costs more than hashing a job; one context per thread is kept.
+// Looking the algorithm up anew for each call costs more than hashing a job; one context per thread
+// is kept.
 class Hasher {
   public:
     Hasher() : algorithm_(EVP_MD_fetch(nullptr, "SHA256", nullptr)), context_(EVP_MD_CTX_new()) {
@@ -43,7 +44,9 @@ Hasher& hasher() {
 
 }  // namespace
 
-Digest sha256(std::string_view bytes) { return hasher().hash(bytes, {}); }
+Digest sha256(std::string_view bytes) {
+    return hasher().hash(bytes, {});
+}
 
 Digest sha256(const Digest& first, std::string_view second) {
     return hasher().hash(bytes_of(first), second);

@@ -126,10 +126,11 @@ std::optional<Timestamp> parse_rfc3339(std::string_view text) {
     const auto offset = read_offset(fields);
     if (!offset || !fields.empty()) return std::nullopt;
 
-    const year_month_day date(year{*y}, month{static_cast<unsigned>(*m)}, day{static_cast<unsigned>(*d)});
+    const year_month_day date(year{*y}, month{static_cast<unsigned>(*m)},
+                              day{static_cast<unsigned>(*d)});
     if (!date.ok()) return std::nullopt;
-    return Timestamp{sys_days{date}} + hours(*hour) + minutes(*minute) + seconds(*second) + fraction -
-           *offset;
+    return Timestamp{sys_days{date}} + hours(*hour) + minutes(*minute) + seconds(*second) +
+           fraction - *offset;
 }
 
 }  // namespace sluice

@@ -15,10 +15,18 @@ using Timestamp = std::chrono::time_point<std::chrono::system_clock, Duration>;
 
 inline constexpr Timestamp never = Timestamp::max();
 
-constexpr Timestamp from_micros(std::int64_t micros) { return Timestamp{Duration{micros}}; }
-constexpr std::int64_t to_micros(Timestamp time) { return time.time_since_epoch().count(); }
-constexpr std::int64_t to_millis(Duration duration) { return duration.count() / 1000; }
-constexpr Duration from_millis(std::int64_t millis) { return Duration{millis * 1000}; }
+constexpr Timestamp from_micros(std::int64_t micros) {
+    return Timestamp{Duration{micros}};
+}
+constexpr std::int64_t to_micros(Timestamp time) {
+    return time.time_since_epoch().count();
+}
+constexpr std::int64_t to_millis(Duration duration) {
+    return duration.count() / 1000;
+}
+constexpr Duration from_millis(std::int64_t millis) {
+    return Duration{millis * 1000};
+}
 
 // Appends `time` as RFC 3339 with milliseconds and Z, e.g. 2026-11-15T03:24:24.118Z.
 // Years outside 0000..9999 are shown as the nearest end of that range.

@@ -44,7 +44,8 @@ bool Committer::add(std::size_t rows, const std::function<void(Batch&)>& put) {
         const std::lock_guard lock(mutex_);
         if (rows > 0 && waiting_rows_ > waiting_rows_max) return false;
         was_empty = incoming_.empty();
-        if (was_empty || (incoming_.back().rows > 0 && incoming_.back().rows + rows > batch_rows_max)) {
+        if (was_empty ||
+            (incoming_.back().rows > 0 && incoming_.back().rows + rows > batch_rows_max)) {
             incoming_.emplace_back();
         }
         put(incoming_.back().batch);
@@ -84,7 +85,8 @@ bool Committer::wait_for_work(std::unique_lock<std::mutex>& lock) {
         }
         const Duration left = due - clock_.now();
         if (left <= Duration{0}) break;
-        // The clock is asked again after an hour at the most, in case it and the condition's differ.
+        // The clock is asked again after an hour at the most, in case it and the condition's
+        // differ.
         arrived_.wait_for(lock, std::min<Duration>(left, std::chrono::hours(1)));
     }
     return stop_;

@@ -14,11 +14,12 @@
 namespace sluice {
 
 // The one thread that writes. It takes everything that has arrived, has the engine decide it in one
-// transaction, and hands the answers out; whatever arrives meanwhile is the next batch. When nothing
-// arrives it sleeps until the engine has something to do by itself.
+// transaction, and hands the answers out; whatever arrives meanwhile is the next batch. When
+// nothing arrives it sleeps until the engine has something to do by itself.
 class Committer : public CommandQueue {
   public:
-    // Called on the committing thread with answers that are ready to be delivered, and the jobs they touched.
+    // Called on the committing thread with answers that are ready to be delivered, and the jobs
+    // they touched.
     using Deliver = std::function<void(std::shared_ptr<Batch> answers, std::vector<JobId> touched)>;
 
     Committer(Engine& engine, Clock& clock, Telemetry& telemetry, Deliver deliver);

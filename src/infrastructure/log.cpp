@@ -20,7 +20,8 @@ spdlog::level::level_enum to_spdlog(Level level) {
     return spdlog::level::info;
 }
 
-// spdlog's logger is the process's one log; whether it speaks JSON is set once, before any thread starts.
+// spdlog's logger is the process's one log; whether it speaks JSON is set once, before any thread
+// starts.
 bool speaks_json = false;
 
 }  // namespace
@@ -28,8 +29,9 @@ bool speaks_json = false;
 void open(Level level, bool as_json) {
     auto logger = spdlog::stdout_logger_mt("sluice");
     logger->set_level(to_spdlog(level));
-    logger->set_pattern(as_json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})" : "%H:%M:%S.%e %l  %v",
-                        as_json ? spdlog::pattern_time_type::utc : spdlog::pattern_time_type::local);
+    logger->set_pattern(
+        as_json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})" : "%H:%M:%S.%e %l  %v",
+        as_json ? spdlog::pattern_time_type::utc : spdlog::pattern_time_type::local);
     logger->flush_on(spdlog::level::info);
     speaks_json = as_json;
     spdlog::set_default_logger(std::move(logger));

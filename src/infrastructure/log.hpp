@@ -12,8 +12,14 @@ void open(Level level, bool as_json);
 // One line. `fields` is the inside of a JSON object, such as "port":7070, or empty.
 void write(Level level, std::string_view message, std::string_view fields = {});
 
-inline void info(std::string_view message, std::string_view fields = {}) { write(Level::info, message, fields); }
-inline void warn(std::string_view message, std::string_view fields = {}) { write(Level::warn, message, fields); }
-inline void error(std::string_view message, std::string_view fields = {}) { write(Level::error, message, fields); }
+inline void info(std::string_view message, std::string_view fields = {}) {
+    write(Level::info, message, fields);
+}
+inline void warn(std::string_view message, std::string_view fields = {}) {
+    write(Level::warn, message, fields);
+}
+inline void error(std::string_view message, std::string_view fields = {}) {
+    write(Level::error, message, fields);
+}
 
 }  // namespace sluice::log

@@ -18,7 +18,8 @@ using prometheus::BuildGauge;
 using prometheus::BuildHistogram;
 using Buckets = prometheus::Histogram::BucketBoundaries;
 
-const Buckets seconds_buckets{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10};
+const Buckets seconds_buckets{.0001, .00025, .0005, .001, .0025, .005, .01, .025,
+                              .05,   .1,     .25,   .5,   1,     2.5,  5,   10};
 const Buckets size_buckets{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096};
 
 template <class Builder>
@@ -26,7 +27,9 @@ auto& family(prometheus::Registry& registry, Builder builder, const char* name, 
     return builder.Name(name).Help(help).Register(registry);
 }
 
-double to_seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+double to_seconds(Duration duration) {
+    return std::chrono::duration<double>(duration).count();
+}
 
 }  // namespace
 
@@ -40,25 +43,34 @@ struct Metrics::Families {
         return family(registry, BuildHistogram(), name, help).Add({}, buckets);
     }
 
-    prometheus::Counter& submitted = counter("sluice_jobs_submitted_total", "Jobs that were accepted");
-    prometheus::Counter& claimed = counter("sluice_jobs_claimed_total", "Jobs that were handed to workers");
+    prometheus::Counter& submitted =
+        counter("sluice_jobs_submitted_total", "Jobs that were accepted");
+    prometheus::Counter& claimed =
+        counter("sluice_jobs_claimed_total", "Jobs that were handed to workers");
     prometheus::Family<prometheus::Counter>& completed = family(
         registry, BuildCounter(), "sluice_jobs_completed_total", "Jobs that ended, by outcome");
-    prometheus::Counter& retried = counter("sluice_job_retries_total", "Failed attempts that were queued again");
-    prometheus::Counter& extended = counter("sluice_lease_extensions_total", "Heartbeats that extended a lease");
-    prometheus::Counter& expired = counter("sluice_lease_expiries_total", "Leases that ran out under a running job");
-    prometheus::Counter& log_lines = counter("sluice_log_lines_total", "Log lines that were stored");
-    prometheus::Counter& failed_commits = counter("sluice_commit_failures_total", "Batches that the store refused");
+    prometheus::Counter& retried =
+        counter("sluice_job_retries_total", "Failed attempts that were queued again");
+    prometheus::Counter& extended =
+        counter("sluice_lease_extensions_total", "Heartbeats that extended a lease");
+    prometheus::Counter& expired =
+        counter("sluice_lease_expiries_total", "Leases that ran out under a running job");
+    prometheus::Counter& log_lines =
+        counter("sluice_log_lines_total", "Log lines that were stored");
+    prometheus::Counter& failed_commits =
+        counter("sluice_commit_failures_total", "Batches that the store refused");
     prometheus::Gauge& waiting =
-        family(registry, BuildGauge(), "sluice_waiting_claims", "Claims that wait for work").Add({});
+        family(registry, BuildGauge(), "sluice_waiting_claims", "Claims that wait for work")
+            .Add({});
     prometheus::Histogram& batch =
         histogram("sluice_commit_batch_size", "Commands in one commit", size_buckets);
-    prometheus::Histogram& commit =
-        histogram("sluice_commit_seconds", "Time from opening a transaction to its commit", seconds_buckets);
-    prometheus::Family<prometheus::Histogram>& requests = family(
-        registry, BuildHistogram(), "sluice_http_request_seconds", "Time to answer a request, waiting for work included");
-    prometheus::Family<prometheus::Gauge>& depth =
-        family(registry, BuildGauge(), "sluice_queue_depth", "Jobs that are queued, by queue and type");
+    prometheus::Histogram& commit = histogram(
+        "sluice_commit_seconds", "Time from opening a transaction to its commit", seconds_buckets);
+    prometheus::Family<prometheus::Histogram>& requests =
+        family(registry, BuildHistogram(), "sluice_http_request_seconds",
+               "Time to answer a request, waiting for work included");
+    prometheus::Family<prometheus::Gauge>& depth = family(
+        registry, BuildGauge(), "sluice_queue_depth", "Jobs that are queued, by queue and type");
 
     // Looking a metric up by its labels builds a map of strings; requests come too often for that.
     std::mutex mutex;
@@ -95,7 +107,8 @@ void Metrics::committed(const CommitRecord& record) {
     add(to.log_lines, record.log_lines);
     for (std::size_t i = 0; i < record.ended.size(); ++i) {
         if (record.ended[i] == 0) continue;
-        add(to.completed.Add({{"outcome", std::string(to_text(static_cast<JobState>(i)))}}), record.ended[i]);
+        add(to.completed.Add({{"outcome", std::string(to_text(static_cast<JobState>(i)))}}),
+            record.ended[i]);
     }
 }
 
@@ -123,7 +136,8 @@ std::string Metrics::text(const Depths& depths) {
     }
     std::vector<prometheus::Gauge*> shown;
     for (const auto& [names, count] : by_type) {
-        prometheus::Gauge& gauge = families_->depth.Add({{"queue", names.first}, {"type", names.second}});
+        prometheus::Gauge& gauge =
+            families_->depth.Add({{"queue", names.first}, {"type", names.second}});
         gauge.Set(count);
         shown.push_back(&gauge);
     }

@@ -5,7 +5,9 @@
 namespace sluice {
 namespace {
 
-Timestamp wall_now() { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
+Timestamp wall_now() {
+    return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+}
 
 }  // namespace
 

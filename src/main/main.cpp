@@ -38,7 +38,8 @@ struct ServeFlags {
 
 void add_flags(CLI::App& command, ServeFlags& flags) {
     command.add_option("--config", flags.config, "Configuration file (TOML)");
-    command.add_option("--listen", flags.listen, "Address to serve on, HOST:PORT (default 127.0.0.1:7070)");
+    command.add_option("--listen", flags.listen,
+                       "Address to serve on, HOST:PORT (default 127.0.0.1:7070)");
     command.add_option("--store", flags.store, "Where jobs are kept: sqlite:PATH or memory:");
 }
 
@@ -55,8 +56,8 @@ int verify(const std::string& store) {
     const auto reader = open_reader(store);
     const Verification result = verify_history(*reader);
     if (result.first_break) {
-        fmt::print(stderr, "job {} event {}: {}\n", to_text(result.first_break->job), result.first_break->seq,
-                   result.first_break->what);
+        fmt::print(stderr, "job {} event {}: {}\n", to_text(result.first_break->job),
+                   result.first_break->seq, result.first_break->what);
         return exit_broken_history;
     }
     fmt::print("{} jobs, {} events: every chain holds\n", result.jobs, result.events);
@@ -70,14 +71,17 @@ int run(int argc, char** argv) {
     ServeFlags flags;
     CLI::App* serve_command = app.add_subcommand("serve", "Run the engine");
     add_flags(*serve_command, flags);
-    serve_command->add_flag("--no-auth", flags.no_auth, "Let everybody on this machine in (loopback only)");
-    CLI::App* dev_command = app.add_subcommand("dev", "Run the engine on this machine, for trying it out");
+    serve_command->add_flag("--no-auth", flags.no_auth,
+                            "Let everybody on this machine in (loopback only)");
+    CLI::App* dev_command =
+        app.add_subcommand("dev", "Run the engine on this machine, for trying it out");
     add_flags(*dev_command, flags);
     CLI::App* audit = app.add_subcommand("audit", "Look into the history");
     audit->require_subcommand(1);
     CLI::App* verify_command = audit->add_subcommand("verify", "Check every job's chain of events");
     std::string store = "sqlite:sluice-data/sluice.db";
-    verify_command->add_option("--store", store, "The store to check (may be in use)")->capture_default_str();
+    verify_command->add_option("--store", store, "The store to check (may be in use)")
+        ->capture_default_str();
     CLI::App* version = app.add_subcommand("version", "Say which version this is");
 
     try {

@@ -16,8 +16,8 @@ namespace {
 constexpr std::string_view sqlite_scheme = "sqlite:";
 
 [[noreturn]] void refuse(const std::string& url) {
-    throw std::runtime_error(
-        fmt::format("\"{}\" is not a store; give memory: or sqlite:PATH, for example sqlite:sluice.db", url));
+    throw std::runtime_error(fmt::format(
+        "\"{}\" is not a store; give memory: or sqlite:PATH, for example sqlite:sluice.db", url));
 }
 
 std::filesystem::path sqlite_path(const std::string& url) {

@@ -7,8 +7,8 @@
 
 namespace sluice {
 
-// Opens the store that the URL names: memory: or sqlite:PATH. Throws std::runtime_error with what is wrong with
-// the URL or the store.
+// Opens the store that the URL names: memory: or sqlite:PATH. Throws std::runtime_error with what
+// is wrong with the URL or the store.
 std::unique_ptr<Store> open_store(const std::string& url, Timestamp now);
 
 // Only reads, and may do so while an engine owns the store.

@@ -1,8 +1,9 @@
-// The composition root of the engine: the one place that picks a store and wires everything together.
+// The composition root of the engine: the one place that picks a store and wires everything
+// together.
 //
-// What is declared first is destroyed last. On a signal the I/O thread lets waiting claims go with nothing, stops
-// accepting, and answers what is in work; then run() returns, the committer writes what is left and stops, and
-// the store closes.
+// What is declared first is destroyed last. On a signal the I/O thread lets waiting claims go with
+// nothing, stops accepting, and answers what is in work; then run() returns, the committer writes
+// what is left and stops, and the store closes.
 #include "main/serve.hpp"
 
 #include <fmt/format.h>
@@ -35,15 +36,18 @@ bool is_loopback(const std::string& host) {
     return host == "localhost" || host == "::1" || host == "[::1]" || host.starts_with("127.");
 }
 
-// Without tokens everybody who can connect may do everything, so that only this machine may connect.
+// Without tokens everybody who can connect may do everything, so that only this machine may
+// connect.
 void check_access(const Config& config) {
     if (!config.no_auth) {
         throw std::runtime_error(
-            "this version has no access tokens yet: start it with --no-auth, on a loopback address");
+            "this version has no access tokens yet: start it with --no-auth, on a loopback "
+            "address");
     }
     if (!is_loopback(config.server.host)) {
         throw std::runtime_error(fmt::format(
-            "--no-auth is accepted on loopback only, and {} is not: listen on 127.0.0.1", config.server.host));
+            "--no-auth is accepted on loopback only, and {} is not: listen on 127.0.0.1",
+            config.server.host));
     }
 }
 
@@ -115,26 +119,31 @@ int serve(const Config& config, bool welcome) {
     const http::ServerOptions options = server_options(config);
     http::Server server(
         options,
-        [&](const http::Request& request, http::Reply reply) { dispatch(request, *app_on_air, std::move(reply)); },
+        [&](const http::Request& request, http::Reply reply) {
+            dispatch(request, *app_on_air, std::move(reply));
+        },
         [&](http::Verb verb, std::string_view path) {
             return http::body_limit(verb, path, options.limits.body_bytes);
         },
         [&](const http::RequestRecord& record) { observe(metrics, record); });
 
-    Committer committer(engine, clock, metrics, [&](std::shared_ptr<Batch> answers, std::vector<JobId> touched) {
-        server.post([answers = std::move(answers), touched = std::move(touched), &feed] {
-            answers->deliver();
-            feed.changed(touched);
+    Committer committer(
+        engine, clock, metrics, [&](std::shared_ptr<Batch> answers, std::vector<JobId> touched) {
+            server.post([answers = std::move(answers), touched = std::move(touched), &feed] {
+                answers->deliver();
+                feed.changed(touched);
+            });
         });
-    });
-    ReaderPool readers(*store, reader_threads, [&](std::function<void()> task) { server.post(std::move(task)); });
+    ReaderPool readers(*store, reader_threads,
+                       [&](std::function<void()> task) { server.post(std::move(task)); });
     http::App app{.commands = committer,
                   .queries = readers,
                   .clock = clock,
                   .feed = feed,
                   .types = config.job_types,
                   .metrics_text = [&](const Depths& depths) { return metrics.text(depths); },
-                  .default_lease = config.default_lease};
+                  .default_lease = config.default_lease,
+                  .max_lease = config.max_lease};
     app_on_air = &app;
 
     server.every(feed_tick, [&] { feed.tick(); });
@@ -146,7 +155,8 @@ int serve(const Config& config, bool welcome) {
     });
 
     const std::string host = config.server.host.find(':') == std::string::npos
-                                 ? config.server.host : fmt::format("[{}]", config.server.host);
+                                 ? config.server.host
+                                 : fmt::format("[{}]", config.server.host);
     const std::string address = fmt::format("http://{}:{}", host, server.port());
     log::info("serving", start_fields(address, config));
     if (welcome) print_welcome(address, config);

@@ -4,8 +4,8 @@
 
 namespace sluice {
 
-// Runs the engine until SIGTERM or SIGINT. Returns the process's exit code: 0 after an orderly stop.
-// `welcome` prints where it listens and what to try, for people who start it by hand.
+// Runs the engine until SIGTERM or SIGINT. Returns the process's exit code: 0 after an orderly
+// stop. `welcome` prints where it listens and what to try, for people who start it by hand.
 int serve(const Config& config, bool welcome);
 
 }  // namespace sluice

@@ -13,8 +13,9 @@ class CommandQueue {
   public:
     virtual ~CommandQueue() = default;
 
-    // Queues commands that are decided together with whatever else waits, and calls `done` with one answer
-    // per item after they are on disk. When too much waits already, they are refused as unavailable at once.
+    // Queues commands that are decided together with whatever else waits, and calls `done` with one
+    // answer per item after they are on disk. When too much waits already, they are refused as
+    // unavailable at once.
     template <class Item>
     void post(std::vector<Item> items, std::function<void(AnswersTo<Item>)> done) {
         PendingOf<Item> pending{.items = std::move(items), .done = std::move(done)};

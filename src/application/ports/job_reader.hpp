@@ -32,8 +32,8 @@ struct JobFilter {
     bool accepts(const Job& job) const;
 };
 
-// Reads jobs and what happened to them. Each sentence below has a test in tests/contract/, which every
-// store must pass. Throws StoreUnavailable when the store cannot answer.
+// Reads jobs and what happened to them. Each sentence below has a test in tests/contract/, which
+// every store must pass. Throws StoreUnavailable when the store cannot answer.
 //
 //   Committed: a reader sees what was committed before its call, and nothing that was not.
 //   Whole: one call sees one moment; a job never shows half of a change.
@@ -53,7 +53,8 @@ class JobReader {
     // The job's log lines with numbers above `after`, in order, `limit` at the most.
     virtual std::vector<LogLine> logs(JobId job, std::int64_t after, int limit) = 0;
 
-    // Ids above `after` in order, `limit` at the most, of every tenant: for walking the whole store.
+    // Ids above `after` in order, `limit` at the most, of every tenant: for walking the whole
+    // store.
     virtual std::vector<JobId> ids_after(JobId after, int limit) = 0;
 
     std::optional<Job> find_one(JobId id) { return std::move(find({&id, 1}).front()); }

@@ -10,22 +10,24 @@
 
 namespace sluice {
 
-// Where questions that change nothing are answered, beside the commits. Called on the I/O thread, where the
-// answers arrive, too.
+// Where questions that change nothing are answered, beside the commits. Called on the I/O thread,
+// where the answers arrive, too.
 class QueryQueue {
   public:
     virtual ~QueryQueue() = default;
 
-    // Calls `question` with a reader on another thread, and then `done` with its answer. When the store gives
-    // no answer, or too many questions wait, `done` gets a refusal as unavailable.
+    // Calls `question` with a reader on another thread, and then `done` with its answer. When the
+    // store gives no answer, or too many questions wait, `done` gets a refusal as unavailable.
     template <class Answer>
-    void ask(std::function<Result<Answer>(JobReader&)> question, std::function<void(Result<Answer>)> done) {
+    void ask(std::function<Result<Answer>(JobReader&)> question,
+             std::function<void(Result<Answer>)> done) {
         const auto work = [question = std::move(question), done](JobReader& reader) -> Delivery {
             // shared: std::function wants copies
             const auto answer = std::make_shared<Result<Answer>>(answered(question, reader));
             return [answer, done] { done(std::move(*answer)); };
         };
-        if (!run(work)) done(Error{ErrorCode::unavailable, "too many requests wait for the store", ""});
+        if (!run(work))
+            done(Error{ErrorCode::unavailable, "too many requests wait for the store", ""});
     }
 
   protected:
@@ -34,7 +36,8 @@ class QueryQueue {
 
   private:
     template <class Question>
-    static auto answered(const Question& question, JobReader& reader) -> decltype(question(reader)) {
+    static auto answered(const Question& question, JobReader& reader)
+        -> decltype(question(reader)) {
         try {
             return question(reader);
         } catch (const StoreUnavailable& unavailable) {

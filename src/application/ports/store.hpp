@@ -10,8 +10,8 @@
 
 namespace sluice {
 
-// The store gave no answer: it is gone, full or broken. Thrown by infrastructure only. A write may or may
-// not have happened; to send the same command again does no harm.
+// The store gave no answer: it is gone, full or broken. Thrown by infrastructure only. A write may
+// or may not have happened; to send the same command again does no harm.
 class StoreUnavailable : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
@@ -32,14 +32,16 @@ struct Readied {
 // Writes jobs. Every sentence has a test in tests/contract/.
 class JobStore : public JobReader {
   public:
-    // Adds queued jobs. They become claimable when their run_after has come, unless they are blocked.
+    // Adds queued jobs. They become claimable when their run_after has come, unless they are
+    // blocked.
     virtual void put(std::span<const Arrival> arrivals) = 0;
 
-    // Puts running jobs back in the queue: their leases are closed, their keys are free, and they become
-    // claimable when run_after has come.
+    // Puts running jobs back in the queue: their leases are closed, their keys are free, and they
+    // become claimable when run_after has come.
     virtual void requeue(std::span<const Job> jobs) = 0;
 
-    // Writes how queued or running jobs ended. A job that still carries a lease keeps it, and its keys.
+    // Writes how queued or running jobs ended. A job that still carries a lease keeps it, and its
+    // keys.
     virtual void finish(std::span<const Job> jobs) = 0;
 
     // The queued jobs that are blocked by one of these, each once, in order of their ids.
@@ -54,9 +56,9 @@ class LeaseStore {
   public:
     virtual ~LeaseStore() = default;
 
-    // For each filter in turn, takes up to `limit` claimable jobs that it accepts out of the queue: higher
-    // priority first, then older. A job is passed over while another one holds one of its keys. The keys
-    // of a taken job are held from now on until its lease is closed.
+    // For each filter in turn, takes up to `limit` claimable jobs that it accepts out of the queue:
+    // higher priority first, then older. A job is passed over while another one holds one of its
+    // keys. The keys of a taken job are held from now on until its lease is closed.
     struct Wanted {
         const ClaimFilter* filter = nullptr;
         int limit = 1;
@@ -78,7 +80,8 @@ class LeaseStore {
     // Running jobs whose deadline has come and that were not asked to stop, the earliest first.
     virtual std::vector<JobId> overdue(Timestamp now, int limit) = 0;
 
-    // The earliest moment at which a lease runs out, a deadline comes, or a queued job becomes claimable.
+    // The earliest moment at which a lease runs out, a deadline comes, or a queued job becomes
+    // claimable.
     virtual Timestamp next_due() = 0;
 
     // What became claimable since the last call, by writes or because its time has come.
@@ -117,7 +120,8 @@ class IdempotencyStore {
     virtual ~IdempotencyStore() = default;
 
     // What was put under this key of this tenant, if anything.
-    virtual std::optional<IdempotentRequest> find(const std::string& tenant, const std::string& key) = 0;
+    virtual std::optional<IdempotentRequest> find(const std::string& tenant,
+                                                  const std::string& key) = 0;
 
     // Remembers the request, in the place of what was there.
     virtual void put(const IdempotentRequest& request) = 0;
@@ -148,7 +152,8 @@ class Store {
     // Opens the one writing transaction. Called by one thread, one session at a time.
     virtual std::unique_ptr<Session> begin() = 0;
 
-    // A reader for the calling thread. Any number may be open beside each other and beside a session.
+    // A reader for the calling thread. Any number may be open beside each other and beside a
+    // session.
     virtual std::unique_ptr<JobReader> reader() = 0;
 
     // The largest number that was ever given to a job or a lease.

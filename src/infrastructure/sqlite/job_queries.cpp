@@ -33,6 +33,7 @@ JobQueries::JobQueries(sqlite3* connection)
     : connection_(connection),
       find_(connection, sql::find_job),
       find_queued_(connection, sql::find_queued_job),
+      find_leased_(connection, sql::find_leased_job),
       list_dependencies_(connection, sql::list_dependencies),
       list_events_(connection, sql::list_events),
       list_lines_(connection, sql::list_lines),
@@ -46,21 +47,26 @@ void JobQueries::read_dependencies(JobSpec& spec, int count) {
     }
 }
 
+// As it was when it was put.
+Job JobQueries::read_submitted(Row& row) {
+    Job job;
+    const int dependencies = read_spec(row, job.spec, job.head.hash);
+    job.head.seq = 1;
+    job.run_after = job.spec.run_after;
+    read_dependencies(job.spec, dependencies);
+    return job;
+}
+
 std::optional<Job> JobQueries::find(JobId id) {
     const Reading reading(find_.with(id));
     if (!find_.next_row()) return std::nullopt;
 
-    std::optional<Job> found(std::in_place);
-    Job& job = *found;
     Row row(find_);
-    const int dependencies = read_spec(row, job.spec, job.head.hash);
-    job.head.seq = 1;
-    job.run_after = job.spec.run_after;
+    Job job = read_submitted(row);
     read_requeued(row, job);
     read_done(row, job);
     read_lease(row, job);
-    read_dependencies(job.spec, dependencies);
-    return found;
+    return job;
 }
 
 std::vector<std::optional<Job>> JobQueries::find(std::span<const JobId> ids) {
@@ -74,14 +80,21 @@ Job JobQueries::find_queued(JobId id) {
     const Reading reading(find_queued_.with(id));
     check(find_queued_.next_row(), "a job in the ready queue is stored");
 
-    Job job;
     Row row(find_queued_);
-    const int dependencies = read_spec(row, job.spec, job.head.hash);
-    job.head.seq = 1;
-    job.run_after = job.spec.run_after;
+    Job job = read_submitted(row);
     read_requeued(row, job);
-    read_dependencies(job.spec, dependencies);
     return job;
+}
+
+Job JobQueries::find_leased(JobId id) {
+    const Reading reading(find_leased_.with(id));
+    check(find_leased_.next_row(), "a leased job is stored with its lease");
+
+    Row row(find_leased_);
+    Job job = read_submitted(row);
+    read_lease(row, job);
+    const bool has_ended = !row.next_is_null();
+    return has_ended ? *find(id) : job;
 }
 
 std::vector<Job> JobQueries::list(const JobFilter& filter, JobId before, int limit) {

@@ -17,8 +17,10 @@ class JobQueries {
     std::optional<Job> find(JobId id);
     std::vector<std::optional<Job>> find(std::span<const JobId> ids);
 
-    // A job that is known to be queued; aborts when it does not exist.
+    // The same for jobs that are known to be queued or leased, in half the time; they abort when there
+    // is no such job.
     Job find_queued(JobId id);
+    Job find_leased(JobId id);
 
     std::vector<Job> list(const JobFilter& filter, JobId before, int limit);
     std::vector<Event> events(JobId job, std::int64_t after, int limit);
@@ -26,11 +28,13 @@ class JobQueries {
     std::vector<JobId> ids_after(JobId after, int limit);
 
   private:
+    Job read_submitted(Row& row);
     void read_dependencies(JobSpec& spec, int count);
 
     sqlite3* connection_;
     Statement find_;
     Statement find_queued_;
+    Statement find_leased_;
     Statement list_dependencies_;
     Statement list_events_;
     Statement list_lines_;

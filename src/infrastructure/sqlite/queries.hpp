@@ -45,6 +45,10 @@ inline constexpr char find_job[] =
 inline constexpr char find_queued_job[] =
     "SELECT " SLUICE_SPEC ", " SLUICE_REQUEUED
     " FROM job j LEFT JOIN requeued r ON r.id = j.id WHERE j.id = ?";
+// The last column tells whether the job has ended, in which case this is not all there is to know of it.
+inline constexpr char find_leased_job[] =
+    "SELECT " SLUICE_SPEC ", " SLUICE_LEASE ", d.state"
+    " FROM job j CROSS JOIN lease l ON l.id = j.id LEFT JOIN done d ON d.id = j.id WHERE j.id = ?";
 
 inline constexpr char ids_after[] = "SELECT id FROM job WHERE id > ? ORDER BY id LIMIT ?";
 

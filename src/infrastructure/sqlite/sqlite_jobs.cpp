@@ -19,7 +19,16 @@ SqliteJobs::SqliteJobs(sqlite3* connection, JobQueries& queries, QueueIndex& ind
       delete_lease_(connection, sql::delete_lease) {}
 
 std::vector<std::optional<Job>> SqliteJobs::find(std::span<const JobId> ids) {
-    return queries_.find(ids);
+    std::vector<std::optional<Job>> jobs;
+    jobs.reserve(ids.size());
+    for (const JobId id : ids) {
+        if (index_.leases().contains(id)) {
+            jobs.emplace_back(queries_.find_leased(id));
+        } else {
+            jobs.push_back(queries_.find(id));
+        }
+    }
+    return jobs;
 }
 
 std::vector<Job> SqliteJobs::list(const JobFilter& filter, JobId before, int limit) {

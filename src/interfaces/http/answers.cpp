@@ -46,7 +46,8 @@ Response json(int status, std::string body) {
 
 Response problem_of(const Error& error, std::string_view request_id) {
     const int status = status_of(error.code);
-    Response response = problem(status, code_of(error.code), error.message, request_id, error.pointer);
+    Response response =
+        problem(status, code_of(error.code), error.message, request_id, error.pointer);
     if (status == 503) response.headers.emplace_back("Retry-After", "1");
     return response;
 }

@@ -22,8 +22,9 @@ struct App {
     const JobTypes& types;
     std::function<std::string(const Depths&)> metrics_text;
     Duration default_lease = std::chrono::seconds(30);
-    bool stopping = false;       // /readyz says no, so that nobody sends more
-    std::uint64_t tickets = 0;   // the last one given to a waiting claim
+    Duration max_lease = std::chrono::hours(1);
+    bool stopping = false;      // /readyz says no, so that nobody sends more
+    std::uint64_t tickets = 0;  // the last one given to a waiting claim
 };
 
 // One request on its way to its answer.

@@ -4,7 +4,9 @@
 
 namespace sluice::http {
 
-void health(Call call) { call.reply.send(json(200, R"({"status":"ok"})")); }
+void health(Call call) {
+    call.reply.send(json(200, R"({"status":"ok"})"));
+}
 
 void ready(Call call) {
     std::string request_id = call.request.request_id;
@@ -15,17 +17,19 @@ void ready(Call call) {
     // Goes the way that every write goes, so that a store that does not answer shows.
     call.app.commands.post_one<AskDepths>(
         {}, [reply = call.reply, request_id = std::move(request_id)](Result<Depths> depths) {
-            reply.send(depths ? json(200, R"({"status":"ready"})") : problem_of(depths.error(), request_id));
+            reply.send(depths ? json(200, R"({"status":"ready"})")
+                              : problem_of(depths.error(), request_id));
         });
 }
 
 void metrics(Call call) {
-    call.app.commands.post_one<AskDepths>({}, [&app = call.app, reply = call.reply](Result<Depths> depths) {
-        Response response;
-        response.content_type = "text/plain; version=0.0.4; charset=utf-8";
-        response.body = app.metrics_text(depths ? *depths : Depths{});
-        reply.send(std::move(response));
-    });
+    call.app.commands.post_one<AskDepths>(
+        {}, [&app = call.app, reply = call.reply](Result<Depths> depths) {
+            Response response;
+            response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+            response.body = app.metrics_text(depths ? *depths : Depths{});
+            reply.send(std::move(response));
+        });
 }
 
 }  // namespace sluice::http

@@ -9,8 +9,8 @@
 
 namespace sluice::http {
 
-// Tells those who watch a job that there may be something new about it. Only a hint: what there is, they read
-// from the store. Lives on the I/O thread.
+// Tells those who watch a job that there may be something new about it. Only a hint: what there is,
+// they read from the store. Lives on the I/O thread.
 class JobFeed {
   public:
     struct Watcher {

@@ -47,7 +47,8 @@ constexpr auto routes = std::to_array<Route>({
 
 constexpr std::string_view id_mark = "{id}";
 
-// The segment that stands for {id}, an empty text when the pattern has none, or nothing when it does not fit.
+// The segment that stands for {id}, an empty text when the pattern has none, or nothing when it
+// does not fit.
 std::optional<std::string_view> match(std::string_view pattern, std::string_view path) {
     const std::size_t mark = pattern.find(id_mark);
     if (mark == std::string_view::npos) {
@@ -59,7 +60,8 @@ std::optional<std::string_view> match(std::string_view pattern, std::string_view
     path.remove_prefix(before.size());
     const std::size_t end = path.find('/');
     const std::string_view id = path.substr(0, end);
-    const std::string_view rest = end == std::string_view::npos ? std::string_view() : path.substr(end);
+    const std::string_view rest =
+        end == std::string_view::npos ? std::string_view() : path.substr(end);
     if (id.empty() || rest != after) return std::nullopt;
     return id;
 }
@@ -99,16 +101,18 @@ void dispatch(const Request& request, App& app, Reply reply) {
     const Found found = find_route(request.verb, request.path);
     if (!found.route) {
         if (found.allowed.empty()) {
-            return reply.send(problem(404, "not_found", "there is nothing at this path", request.request_id));
+            return reply.send(
+                problem(404, "not_found", "there is nothing at this path", request.request_id));
         }
-        Response refusal = problem(405, "method_not_allowed", "this path does not have this method; it has " +
-                                   found.allowed, request.request_id);
+        Response refusal = problem(405, "method_not_allowed",
+                                   "this path does not have this method; it has " + found.allowed,
+                                   request.request_id);
         refusal.headers.emplace_back("Allow", found.allowed);
         return reply.send(std::move(refusal));
     }
     if (!request.body.empty() && !is_json(request)) {
-        return reply.send(problem(415, "unsupported_media_type", "send Content-Type: application/json",
-                                  request.request_id));
+        return reply.send(problem(415, "unsupported_media_type",
+                                  "send Content-Type: application/json", request.request_id));
     }
     found.route->handler({request, found.id, app, std::move(reply)});
 }

@@ -8,7 +8,8 @@
 
 namespace sluice::http {
 
-// Finds the handler for the request in the table of routes and calls it, or answers 404, 405 or 415.
+// Finds the handler for the request in the table of routes and calls it, or answers 404, 405 or
+// 415.
 void dispatch(const Request& request, App& app, Reply reply);
 
 // How many bytes a request to this path may carry.

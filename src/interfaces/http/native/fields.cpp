@@ -9,16 +9,18 @@ namespace sluice::http::native {
 
 void UnknownFields::refuse(JsonReader& reader) const {
     if (names_.empty()) return;
-    reader.fail_at(names_.front(), names_.size() == 1
-                                       ? fmt::format("\"{}\" is not a known field", names_.front())
-                                       : fmt::format("these are not known fields: {}", fmt::join(names_, ", ")));
+    reader.fail_at(names_.front(),
+                   names_.size() == 1
+                       ? fmt::format("\"{}\" is not a known field", names_.front())
+                       : fmt::format("these are not known fields: {}", fmt::join(names_, ", ")));
 }
 
 std::vector<std::string> read_strings(JsonReader& reader, std::size_t limit) {
     std::vector<std::string> strings;
     reader.array([&](std::size_t) {
-        if (strings.size() == limit) return reader.fail(fmt::format("the list has more than {} entries", limit),
-                                                        ErrorCode::too_large);
+        if (strings.size() == limit)
+            return reader.fail(fmt::format("the list has more than {} entries", limit),
+                               ErrorCode::too_large);
         strings.push_back(reader.string());
     });
     return strings;
@@ -61,7 +63,8 @@ Result<LeaseId> lease_id_in_path(const Call& call) {
     return Error{ErrorCode::not_found, "this is not a lease id: it comes with a claimed job", ""};
 }
 
-Result<QueryParams> read_query(const Request& request, std::initializer_list<std::string_view> known) {
+Result<QueryParams> read_query(const Request& request,
+                               std::initializer_list<std::string_view> known) {
     auto params = QueryParams::parse(request.query);
     if (!params) return Error{ErrorCode::malformed, "the query string cannot be read", ""};
     for (std::size_t i = 0; i < params->all().size(); ++i) {
@@ -74,15 +77,16 @@ Result<QueryParams> read_query(const Request& request, std::initializer_list<std
         }
         for (std::size_t k = 0; k < i; ++k) {
             if (params->all()[k].first == name) {
-                return Error{ErrorCode::malformed, fmt::format("the parameter \"{}\" is given twice", name), ""};
+                return Error{ErrorCode::malformed,
+                             fmt::format("the parameter \"{}\" is given twice", name), ""};
             }
         }
     }
     return *std::move(params);
 }
 
-Result<std::int64_t> number_param(const QueryParams& params, std::string_view name, std::int64_t low,
-                                  std::int64_t high, std::int64_t otherwise) {
+Result<std::int64_t> number_param(const QueryParams& params, std::string_view name,
+                                  std::int64_t low, std::int64_t high, std::int64_t otherwise) {
     const std::string* text = params.find(name);
     if (!text) return otherwise;
     std::int64_t number = 0;
@@ -90,13 +94,16 @@ Result<std::int64_t> number_param(const QueryParams& params, std::string_view na
     const auto [stop, error] = std::from_chars(text->data(), end, number);
     if (error != std::errc{} || stop != end || number < low || number > high) {
         return Error{ErrorCode::malformed,
-                     fmt::format("the parameter \"{}\" must be a whole number between {} and {}", name, low, high),
+                     fmt::format("the parameter \"{}\" must be a whole number between {} and {}",
+                                 name, low, high),
                      ""};
     }
     return number;
 }
 
-std::string actor_of(const Request&) { return "anonymous"; }
+std::string actor_of(const Request&) {
+    return "anonymous";
+}
 
 std::string tenant_param(const QueryParams& params) {
     const std::string* tenant = params.find("tenant");

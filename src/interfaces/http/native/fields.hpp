@@ -37,11 +37,12 @@ Result<JobId> job_id_in_path(const Call& call);
 Result<LeaseId> lease_id_in_path(const Call& call);
 
 // The query string; refuses parameters that are not in `known`, by name.
-Result<QueryParams> read_query(const Request& request, std::initializer_list<std::string_view> known);
+Result<QueryParams> read_query(const Request& request,
+                               std::initializer_list<std::string_view> known);
 
 // A whole number among the parameters, or `otherwise` when it is absent.
-Result<std::int64_t> number_param(const QueryParams& params, std::string_view name, std::int64_t low,
-                                  std::int64_t high, std::int64_t otherwise);
+Result<std::int64_t> number_param(const QueryParams& params, std::string_view name,
+                                  std::int64_t low, std::int64_t high, std::int64_t otherwise);
 
 // Whom a client's action is put down to.
 std::string actor_of(const Request& request);

@@ -2,7 +2,8 @@
 
 #include "interfaces/http/app.hpp"
 
-// The native API: each handler reads the request, hands a command or a question on, and answers. No rules here.
+// The native API: each handler reads the request, hands a command or a question on, and answers. No
+// rules here.
 namespace sluice::http::native {
 
 // jobs.cpp

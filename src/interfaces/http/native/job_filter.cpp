@@ -14,7 +14,9 @@ constexpr std::size_t mark_digits = 16;
 
 Error bad_cursor() {
     return {ErrorCode::malformed,
-            "the cursor is not one that this list gave; pass next_cursor on as it is, with the same filters", ""};
+            "the cursor is not one that this list gave; pass next_cursor on as it is, with the "
+            "same filters",
+            ""};
 }
 
 Result<std::vector<JobState>> read_states(std::string_view text) {
@@ -24,10 +26,12 @@ Result<std::vector<JobState>> read_states(std::string_view text) {
         const std::string_view word = text.substr(0, comma);
         const auto state = parse_job_state(word);
         if (!state) {
-            return Error{ErrorCode::malformed,
-                         fmt::format("\"{}\" is not a state; states are queued, running, succeeded, failed, "
-                                     "canceled, timed_out", word),
-                         ""};
+            return Error{
+                ErrorCode::malformed,
+                fmt::format("\"{}\" is not a state; states are queued, running, succeeded, failed, "
+                            "canceled, timed_out",
+                            word),
+                ""};
         }
         states.push_back(*state);
         text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
@@ -50,7 +54,8 @@ std::string* text_filter(JobFilter& filter, std::string_view name) {
     return nullptr;
 }
 
-std::optional<Error> read_filter(const std::string& name, const std::string& value, JobFilter& filter) {
+std::optional<Error> read_filter(const std::string& name, const std::string& value,
+                                 JobFilter& filter) {
     if (std::string* text = text_filter(filter, name)) {
         *text = value;
     } else if (name == "state") {
@@ -63,7 +68,9 @@ std::optional<Error> read_filter(const std::string& name, const std::string& val
     } else if (name == "created_from" || name == "created_before") {
         auto& time = name == "created_from" ? filter.created_from : filter.created_before;
         time = parse_rfc3339(value);
-        if (!time) return Error{ErrorCode::malformed, fmt::format("{} must be an RFC 3339 time", name), ""};
+        if (!time)
+            return Error{ErrorCode::malformed, fmt::format("{} must be an RFC 3339 time", name),
+                         ""};
     }
     return std::nullopt;
 }
@@ -78,8 +85,8 @@ Result<JobId> read_cursor(std::string_view cursor, std::string_view mark) {
 // Letters, digits and a few marks stay as they are in a query string.
 void append_query(std::string& out, std::string_view text) {
     for (const char c : text) {
-        const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                           c == '-' || c == '_' || c == '.' || c == ',';
+        const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+                           (c >= 'A' && c <= 'Z') || c == '-' || c == '_' || c == '.' || c == ',';
         if (plain) {
             out += c;
         } else {
@@ -92,9 +99,9 @@ void append_query(std::string& out, std::string_view text) {
 
 Result<JobListQuery> read_job_list(const Request& request) {
     const auto params = read_query(
-        request, {"tenant", "state", "type", "queue", "project", "entity_type", "entity_id", "site_id", "node_id",
-                  "correlation_id", "worker_id", "label", "replay_of", "created_from", "created_before", "limit",
-                  "cursor"});
+        request, {"tenant", "state", "type", "queue", "project", "entity_type", "entity_id",
+                  "site_id", "node_id", "correlation_id", "worker_id", "label", "replay_of",
+                  "created_from", "created_before", "limit", "cursor"});
     if (!params) return params.error();
     JobListQuery query;
     for (const auto& [name, value] : params->all()) {
@@ -131,8 +138,9 @@ Response job_list_response(const JobListQuery& query, std::vector<Job> jobs) {
     json.field("next_cursor", next);
     json.end_object();
     if (next) {
-        response.headers.emplace_back("Link", fmt::format("</api/v1/jobs?limit={}{}&cursor={}>; rel=\"next\"",
-                                                          query.limit, query.filter_query, *next));
+        response.headers.emplace_back(
+            "Link", fmt::format("</api/v1/jobs?limit={}{}&cursor={}>; rel=\"next\"", query.limit,
+                                query.filter_query, *next));
     }
     return response;
 }

@@ -91,7 +91,8 @@ void write_event(JsonWriter& json, const Event& event) {
     json.field("from", state(event.from));
     json.field("to", state(event.to));
     json.field("attempt", event.attempt);
-    json.field("lease_id", event.lease ? std::optional(LeaseId{event.job, *event.lease}) : std::nullopt);
+    json.field("lease_id",
+               event.lease ? std::optional(LeaseId{event.job, *event.lease}) : std::nullopt);
     json.field("actor", event.actor);
     json.field("at", event.at);
     json.raw_field("detail", event.detail.empty() ? "null" : event.detail);

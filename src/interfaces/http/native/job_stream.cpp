@@ -1,8 +1,9 @@
 // Server-Sent Events about one job: its log lines and its states on one sequence.
 //
-// The stream reads the store, never a message: a hint that something changed only makes it look again. What it
-// has sent is told by two numbers, of the last event and of the last log line; their sum is the id of the last
-// thing sent, because both count without gaps. So a client that comes back with that id goes on exactly there.
+// The stream reads the store, never a message: a hint that something changed only makes it look
+// again. What it has sent is told by two numbers, of the last event and of the last log line; their
+// sum is the id of the last thing sent, because both count without gaps. So a client that comes
+// back with that id goes on exactly there.
 #include <fmt/format.h>
 
 #include <memory>
@@ -32,7 +33,8 @@ struct Chunk {
     bool full = false;   // there may be more at once
 };
 
-void append_event(std::string& out, std::int64_t position, std::string_view type, std::string_view data) {
+void append_event(std::string& out, std::int64_t position, std::string_view type,
+                  std::string_view data) {
     out += fmt::format("id: {}\nevent: {}\ndata: ", position, type);
     out += data;  // JSON without line breaks of its own
     out += "\n\n";
@@ -48,8 +50,10 @@ std::string status_text(const Event& event, const Job& job) {
     json.field("at", event.at);
     if (is_final(*event.to)) {
         json.raw_field("result", job.result.empty() ? "null" : job.result);
-        json.field("error_code", job.error_code.empty() ? std::nullopt : std::optional(job.error_code));
-        json.field("error_message", job.error_message.empty() ? std::nullopt : std::optional(job.error_message));
+        json.field("error_code",
+                   job.error_code.empty() ? std::nullopt : std::optional(job.error_code));
+        json.field("error_message",
+                   job.error_message.empty() ? std::nullopt : std::optional(job.error_message));
     } else {
         json.raw_field("detail", event.detail.empty() ? "null" : event.detail);
     }
@@ -57,7 +61,8 @@ std::string status_text(const Event& event, const Job& job) {
     return out;
 }
 
-// A payload or a log line's data may hold line breaks between its tokens; inside strings they are escaped.
+// A payload or a log line's data may hold line breaks between its tokens; inside strings they are
+// escaped.
 std::string on_one_line(std::string text) {
     for (char& c : text) {
         if (c == '\n' || c == '\r') c = ' ';
@@ -84,7 +89,8 @@ Chunk read_chunk(JobReader& reader, JobId id, Place place) {
         const std::int64_t next = chunk.place.position() + 1;
         if (event != events.end() && event->position() == next) {
             chunk.place.event_seq = event->seq;
-            if (event->to) append_event(chunk.text, next, "status", on_one_line(status_text(*event, *job)));
+            if (event->to)
+                append_event(chunk.text, next, "status", on_one_line(status_text(*event, *job)));
             chunk.ended = event->to && is_final(*event->to);
             ++event;
         } else if (log != logs.end() && log->position() == next) {
@@ -104,8 +110,10 @@ struct Start {
     bool over = false;  // the final status lies at or before this place
 };
 
-// Turns a position back into the two numbers: among the things up to it are as many events as have a place there.
-Result<Start> find_start(JobReader& reader, JobId id, const std::string& tenant, std::int64_t after) {
+// Turns a position back into the two numbers: among the things up to it are as many events as have
+// a place there.
+Result<Start> find_start(JobReader& reader, JobId id, const std::string& tenant,
+                         std::int64_t after) {
     const std::optional<Job> job = reader.find_one(id);
     if (!job || (!tenant.empty() && job->spec.tenant != tenant)) {
         return Error{ErrorCode::not_found, "no job has this id", ""};
@@ -146,7 +154,8 @@ class JobStream : public BodyStream {
         watcher.on_tick = [weak] {
             if (const auto shared = weak.lock()) ping(*shared);
         };
-        watch_ = std::make_unique<JobFeed::Watch>(shared_->app.feed, shared_->job, std::move(watcher));
+        watch_ =
+            std::make_unique<JobFeed::Watch>(shared_->app.feed, shared_->job, std::move(watcher));
         look(shared_);
     }
 
@@ -170,7 +179,8 @@ class JobStream : public BodyStream {
         std::string text;
         std::function<void()> ready;
         bool asking = false;
-        bool look_again = false;  // something changed while a question was in flight or text was not taken
+        bool look_again =
+            false;  // something changed while a question was in flight or text was not taken
         bool ended = false;
         bool closed = false;
     };
@@ -184,10 +194,12 @@ class JobStream : public BodyStream {
         }
         shared->asking = true;
         shared->look_again = false;
-        const auto question = [job = shared->job, place = shared->place](JobReader& reader) -> Result<Chunk> {
+        const auto question = [job = shared->job,
+                               place = shared->place](JobReader& reader) -> Result<Chunk> {
             return read_chunk(reader, job, place);
         };
-        shared->app.queries.ask<Chunk>(question, [shared](Result<Chunk> chunk) { take(shared, std::move(chunk)); });
+        shared->app.queries.ask<Chunk>(
+            question, [shared](Result<Chunk> chunk) { take(shared, std::move(chunk)); });
     }
 
     static void take(const std::shared_ptr<Shared>& shared, Result<Chunk> chunk) {
@@ -223,7 +235,9 @@ Result<std::int64_t> read_after(const Request& request, const QueryParams& param
     const std::string_view* header = request.header("Last-Event-ID");
     if (!header) return number_param(params, "after", 0, INT64_MAX, 0);
     const auto parsed = QueryParams::parse(fmt::format("Last-Event-ID={}", *header));
-    if (!parsed) return Error{ErrorCode::malformed, "Last-Event-ID must be a number that this stream gave", ""};
+    if (!parsed)
+        return Error{ErrorCode::malformed, "Last-Event-ID must be a number that this stream gave",
+                     ""};
     return number_param(*parsed, "Last-Event-ID", 0, INT64_MAX, 0);
 }
 
@@ -238,9 +252,8 @@ void stream_job(Call call) {
     const auto after = read_after(call.request, *params);
     if (!after) return call.reply.send(problem_of(after.error(), request_id));
 
-    const auto question = [id = *id, tenant = tenant_param(*params), after = *after](JobReader& reader) {
-        return find_start(reader, id, tenant, after);
-    };
+    const auto question = [id = *id, tenant = tenant_param(*params), after = *after](
+                              JobReader& reader) { return find_start(reader, id, tenant, after); };
     call.app.queries.ask<Start>(question, [&app = call.app, reply = call.reply, id = *id,
                                            &request_id](Result<Start> start) {
         if (!start) return reply.send(problem_of(start.error(), request_id));

@@ -17,18 +17,22 @@ Result<std::string> idempotency_key(const Request& request) {
     const std::string_view* header = request.header("Idempotency-Key");
     if (!header) return std::string();
     std::string_view key = *header;
-    if (key.size() >= 2 && key.front() == '"' && key.back() == '"') key = key.substr(1, key.size() - 2);
-    const bool printable = std::all_of(key.begin(), key.end(), [](char c) { return c > 0x20 && c < 0x7F; });
+    if (key.size() >= 2 && key.front() == '"' && key.back() == '"')
+        key = key.substr(1, key.size() - 2);
+    const bool printable =
+        std::all_of(key.begin(), key.end(), [](char c) { return c > 0x20 && c < 0x7F; });
     if (key.empty() || key.size() > limits::name_bytes || !printable) {
-        return Error{ErrorCode::malformed,
-                     fmt::format("Idempotency-Key must have 1 to {} printable characters without spaces",
-                                 limits::name_bytes),
-                     ""};
+        return Error{
+            ErrorCode::malformed,
+            fmt::format("Idempotency-Key must have 1 to {} printable characters without spaces",
+                        limits::name_bytes),
+            ""};
     }
     return std::string(key);
 }
 
-Result<JobSpec> make_spec(JobRequest& request, const App& app, Timestamp now, std::string_view prefix) {
+Result<JobSpec> make_spec(JobRequest& request, const App& app, Timestamp now,
+                          std::string_view prefix) {
     auto spec = make_job(std::move(request.job), app.types, now);
     if (!spec && !spec.error().pointer.empty()) spec.error().pointer.insert(0, prefix);
     return spec;
@@ -115,7 +119,8 @@ Response accepted_response(const Submitted& submitted, bool is_batch) {
         json.end_object();
     } else {
         response.body = job_text(submitted.jobs.front());
-        response.headers.emplace_back("Location", "/api/v1/jobs/" + to_text(submitted.jobs.front().spec.id));
+        response.headers.emplace_back("Location",
+                                      "/api/v1/jobs/" + to_text(submitted.jobs.front().spec.id));
     }
     if (submitted.repeated) response.headers.emplace_back("Idempotent-Replayed", "true");
     return response;
@@ -133,7 +138,8 @@ void submit(Call call, Result<SubmitJobs> command) {
     }
     const bool is_batch = command->is_batch;
     call.app.commands.post_one<SubmitJobs>(
-        *std::move(command), [reply = call.reply, &request_id, is_batch](Result<Submitted> submitted) {
+        *std::move(command),
+        [reply = call.reply, &request_id, is_batch](Result<Submitted> submitted) {
             reply.send(submitted ? accepted_response(*submitted, is_batch)
                                  : problem_of(submitted.error(), request_id));
         });
@@ -170,16 +176,25 @@ void act_on_job(Call call, int status) {
         std::move(command), [reply = call.reply, &request_id, status](Result<Job> job) {
             if (!job) return reply.send(problem_of(job.error(), request_id));
             Response response = json(status, job_text(*job));
-            if (status == 202) response.headers.emplace_back("Location", "/api/v1/jobs/" + to_text(job->spec.id));
+            if (status == 202)
+                response.headers.emplace_back("Location", "/api/v1/jobs/" + to_text(job->spec.id));
             reply.send(std::move(response));
         });
 }
 
 }  // namespace
 
-void submit_job(Call call) { submit(call, read_submit(call)); }
-void submit_batch(Call call) { submit(call, read_submit_batch(call)); }
-void cancel(Call call) { act_on_job<CancelJob>(std::move(call), 200); }
-void replay(Call call) { act_on_job<ReplayJob>(std::move(call), 202); }
+void submit_job(Call call) {
+    submit(call, read_submit(call));
+}
+void submit_batch(Call call) {
+    submit(call, read_submit_batch(call));
+}
+void cancel(Call call) {
+    act_on_job<CancelJob>(std::move(call), 200);
+}
+void replay(Call call) {
+    act_on_job<ReplayJob>(std::move(call), 202);
+}
 
 }  // namespace sluice::http::native

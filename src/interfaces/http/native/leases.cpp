@@ -41,7 +41,8 @@ std::string claimed_text(const Claimed& jobs) {
 void give_back(App& app, const Claimed& jobs) {
     std::vector<HandBack> hand_backs;
     for (const Job& job : jobs) {
-        hand_backs.push_back({{job.spec.id, job.lease->token}, "the worker hung up before it got the job"});
+        hand_backs.push_back(
+            {{job.spec.id, job.lease->token}, "the worker hung up before it got the job"});
     }
     if (!hand_backs.empty()) app.commands.post<HandBack>(std::move(hand_backs), [](auto) {});
 }
@@ -61,8 +62,8 @@ void write_extended(JsonWriter& json, const Extended& extended) {
 
 // Answers many: {"results":[{"lease_id":…, what `write` adds, or an error}]}.
 template <class Answer, class Write>
-std::string results_text(const std::vector<LeaseId>& leases, const std::vector<Result<Answer>>& answers,
-                         Write write) {
+std::string results_text(const std::vector<LeaseId>& leases,
+                         const std::vector<Result<Answer>>& answers, Write write) {
     std::string out;
     out.reserve(64 + answers.size() * 160);
     JsonWriter json(out);
@@ -84,7 +85,8 @@ std::string results_text(const std::vector<LeaseId>& leases, const std::vector<R
     return out;
 }
 
-// Reads a command for one lease from the path and the body, and answers it with what `render` makes of it.
+// Reads a command for one lease from the path and the body, and answers it with what `render` makes
+// of it.
 template <class Command, class Read, class Render>
 void act_on_lease(Call call, Read read, Render render) {
     const std::string& request_id = call.request.request_id;
@@ -96,10 +98,10 @@ void act_on_lease(Call call, Read read, Render render) {
         return call.reply.send(problem_of(done.error(), request_id));
     }
     command.lease = *lease;
-    call.app.commands.post_one<Command>(
-        std::move(command), [reply = call.reply, &request_id, render](auto answer) {
-            reply.send(answer ? json(200, render(*answer)) : problem_of(answer.error(), request_id));
-        });
+    call.app.commands.post_one<Command>(std::move(command), [reply = call.reply, &request_id,
+                                                             render](auto answer) {
+        reply.send(answer ? json(200, render(*answer)) : problem_of(answer.error(), request_id));
+    });
 }
 
 // The same for many leases: a list of objects that name theirs.
@@ -126,11 +128,20 @@ void write_reported(JsonWriter& json, const Job& job) {
     json.field("run_after", job.run_after);
 }
 
+LeaseTerms lease_terms(const App& app) {
+    return {app.default_lease, app.max_lease};
+}
+
+// Reads a heartbeat within the lease terms of this engine.
+auto heartbeat_reader(const App& app) {
+    return [terms = lease_terms(app)](JsonReader& reader) { return read_heartbeat(reader, terms); };
+}
+
 }  // namespace
 
 void claim(Call call) {
     JsonReader reader(body_or_empty_object(call.request));
-    ClaimRequest request = read_claim(reader, call.app.default_lease);
+    ClaimRequest request = read_claim(reader, lease_terms(call.app));
     if (const auto done = reader.finish(); !done) {
         return call.reply.send(problem_of(done.error(), call.request.request_id));
     }
@@ -138,11 +149,12 @@ void claim(Call call) {
     command.ticket = ++call.app.tickets;
     if (request.wait > Duration{0}) {
         command.wait_until = call.app.clock.now() + request.wait;
-        call.reply.on_hang_up([&app = call.app, ticket = command.ticket] { app.commands.forget(ticket); });
+        call.reply.on_hang_up(
+            [&app = call.app, ticket = command.ticket] { app.commands.forget(ticket); });
     }
     call.app.commands.post_one<ClaimJobs>(
-        std::move(command),
-        [&app = call.app, reply = call.reply, &request_id = call.request.request_id](Result<Claimed> jobs) {
+        std::move(command), [&app = call.app, reply = call.reply,
+                             &request_id = call.request.request_id](Result<Claimed> jobs) {
             if (!jobs) return reply.send(problem_of(jobs.error(), request_id));
             if (!reply.is_open()) return give_back(app, *jobs);
             reply.send(json(200, claimed_text(*jobs)));
@@ -150,7 +162,8 @@ void claim(Call call) {
 }
 
 void heartbeat(Call call) {
-    act_on_lease<Heartbeat>(std::move(call), read_heartbeat, [](const Extended& extended) {
+    const auto read = heartbeat_reader(call.app);
+    act_on_lease<Heartbeat>(std::move(call), read, [](const Extended& extended) {
         std::string out;
         JsonWriter json(out);
         json.begin_object();
@@ -161,7 +174,8 @@ void heartbeat(Call call) {
 }
 
 void heartbeat_many(Call call) {
-    act_on_leases<Heartbeat>(std::move(call), "heartbeats", read_heartbeat, write_extended);
+    const auto read = heartbeat_reader(call.app);
+    act_on_leases<Heartbeat>(std::move(call), "heartbeats", read, write_extended);
 }
 
 void append_log_lines(Call call) {
@@ -170,12 +184,16 @@ void append_log_lines(Call call) {
     });
 }
 
-void report(Call call) { act_on_lease<Report>(std::move(call), read_report, job_text); }
+void report(Call call) {
+    act_on_lease<Report>(std::move(call), read_report, job_text);
+}
 
 void report_many(Call call) {
     act_on_leases<Report>(std::move(call), "reports", read_report, write_reported);
 }
 
-void release(Call call) { act_on_lease<HandBack>(std::move(call), read_release, job_text); }
+void release(Call call) {
+    act_on_lease<HandBack>(std::move(call), read_release, job_text);
+}
 
 }  // namespace sluice::http::native

@@ -26,14 +26,15 @@ void ask_about_job(Call call, const QueryParams& params,
                    std::function<Result<std::string>(JobReader&, const Job&)> question) {
     const auto id = job_id_in_path(call);
     if (!id) return call.reply.send(problem_of(id.error(), call.request.request_id));
-    const auto with_job = [id = *id, tenant = tenant_param(params),
-                           question = std::move(question)](JobReader& reader) -> Result<std::string> {
+    const auto with_job = [id = *id, tenant = tenant_param(params), question = std::move(question)](
+                              JobReader& reader) -> Result<std::string> {
         const auto job = visible_job(reader, id, tenant);
         if (!job) return job.error();
         return question(reader, *job);
     };
     call.app.queries.ask<std::string>(
-        with_job, [reply = call.reply, &request_id = call.request.request_id](Result<std::string> text) {
+        with_job,
+        [reply = call.reply, &request_id = call.request.request_id](Result<std::string> text) {
             reply.send(text ? json(200, *std::move(text)) : problem_of(text.error(), request_id));
         });
 }
@@ -73,7 +74,8 @@ void ask_for_page(Call call, Read read) {
     if (!params) return call.reply.send(problem_of(params.error(), call.request.request_id));
     const auto page = read_page(*params);
     if (!page) return call.reply.send(problem_of(page.error(), call.request.request_id));
-    const auto question = [read, page = *page](JobReader& reader, const Job& job) -> Result<std::string> {
+    const auto question = [read, page = *page](JobReader& reader,
+                                               const Job& job) -> Result<std::string> {
         return read(reader, job.spec.id, page.after, static_cast<int>(page.limit));
     };
     ask_about_job(std::move(call), *params, question);
@@ -90,13 +92,15 @@ void get_job(Call call) {
 
 void get_logs(Call call) {
     ask_for_page(std::move(call), [](JobReader& reader, JobId id, std::int64_t after, int limit) {
-        return page_text("logs", "next_after", reader.logs(id, after, limit), after, write_log_line);
+        return page_text("logs", "next_after", reader.logs(id, after, limit), after,
+                         write_log_line);
     });
 }
 
 void get_events(Call call) {
     ask_for_page(std::move(call), [](JobReader& reader, JobId id, std::int64_t after, int limit) {
-        return page_text("events", "next_after", reader.events(id, after, limit), after, write_event);
+        return page_text("events", "next_after", reader.events(id, after, limit), after,
+                         write_event);
     });
 }
 
@@ -109,7 +113,8 @@ void list_jobs(Call call) {
     call.app.queries.ask<std::vector<Job>>(
         question, [reply = call.reply, query = *query,
                    &request_id = call.request.request_id](Result<std::vector<Job>> jobs) {
-            reply.send(jobs ? job_list_response(query, *std::move(jobs)) : problem_of(jobs.error(), request_id));
+            reply.send(jobs ? job_list_response(query, *std::move(jobs))
+                            : problem_of(jobs.error(), request_id));
         });
 }
 
@@ -120,7 +125,8 @@ void explain(Call call) {
     const auto params = read_query(call.request, {"tenant"});
     if (!params) return call.reply.send(problem_of(params.error(), request_id));
     call.app.commands.post_one<ExplainJob>(
-        {*id, tenant_param(*params)}, [reply = call.reply, &request_id](Result<Explanation> explanation) {
+        {*id, tenant_param(*params)},
+        [reply = call.reply, &request_id](Result<Explanation> explanation) {
             reply.send(explanation ? json(200, explanation_text(*explanation))
                                    : problem_of(explanation.error(), request_id));
         });

@@ -23,7 +23,9 @@ Backoff read_backoff_object(JsonReader& reader) {
         } else if (key == "cap_ms") {
             backoff.cap = read_millis(reader, Duration{0}, longest);
         } else if (key == "delays_ms") {
-            reader.array([&](std::size_t) { backoff.delays.push_back(read_millis(reader, Duration{0}, longest)); });
+            reader.array([&](std::size_t) {
+                backoff.delays.push_back(read_millis(reader, Duration{0}, longest));
+            });
         } else {
             unknown.add(key);
         }
@@ -32,8 +34,10 @@ Backoff read_backoff_object(JsonReader& reader) {
     if (kind == "none") return Backoff::none();
     if (kind == "list") return Backoff::list(std::move(backoff.delays));
     if (kind == "exponential") {
-        if (backoff.base <= Duration{0}) reader.fail_at("base_ms", "must be above 0 for an exponential backoff");
-        const Duration cap = backoff.cap > Duration{0} ? backoff.cap : Duration(std::chrono::minutes(5));
+        if (backoff.base <= Duration{0})
+            reader.fail_at("base_ms", "must be above 0 for an exponential backoff");
+        const Duration cap =
+            backoff.cap > Duration{0} ? backoff.cap : Duration(std::chrono::minutes(5));
         return Backoff::exponential(backoff.base, std::max(backoff.base, cap));
     }
     reader.fail_at("kind", "must be \"none\", \"list\" or \"exponential\"");
@@ -45,14 +49,16 @@ Backoff read_backoff(JsonReader& reader) {
     switch (reader.kind()) {
         case JsonReader::Kind::array: {
             std::vector<Duration> delays;
-            reader.array([&](std::size_t) { delays.push_back(read_millis(reader, Duration{0}, longest)); });
+            reader.array(
+                [&](std::size_t) { delays.push_back(read_millis(reader, Duration{0}, longest)); });
             return Backoff::list(std::move(delays));
         }
-        case JsonReader::Kind::object:
-            return read_backoff_object(reader);
+        case JsonReader::Kind::object: return read_backoff_object(reader);
         default:
             if (reader.string() != "none") {
-                reader.fail("must be \"none\", a list of milliseconds, or an object with kind, base_ms, cap_ms");
+                reader.fail(
+                    "must be \"none\", a list of milliseconds, or an object with kind, base_ms, "
+                    "cap_ms");
             }
             return Backoff::none();
     }
@@ -68,8 +74,9 @@ void read_dependencies(JsonReader& reader, bool in_batch, JobRequest& request) {
             if (error == std::errc{} && stop == end) return request.siblings.push_back(place);
         }
         if (const auto id = parse_job_id(text)) return request.job.depends_on.push_back(*id);
-        reader.fail(in_batch ? "must be a job id, or # and the place of a job in this batch, such as \"#0\""
-                             : "must be a job id");
+        reader.fail(
+            in_batch ? "must be a job id, or # and the place of a job in this batch, such as \"#0\""
+                     : "must be a job id");
     });
 }
 
@@ -136,8 +143,8 @@ JobRequest read_job(JsonReader& reader, bool in_batch) {
         if (key == "payload") {
             const std::string_view payload = reader.raw();
             if (payload.size() > limits::payload_bytes) {
-                return reader.fail(fmt::format("is {} bytes long; at most {} are allowed", payload.size(),
-                                               limits::payload_bytes),
+                return reader.fail(fmt::format("is {} bytes long; at most {} are allowed",
+                                               payload.size(), limits::payload_bytes),
                                    ErrorCode::too_large);
             }
             request.job.payload = payload;

@@ -38,8 +38,8 @@ std::vector<std::string> read_names(JsonReader& reader) {
     return names;
 }
 
-// Reads the members of an object by `read_field`, which returns false for a name that it does not know; null
-// counts as not given.
+// Reads the members of an object by `read_field`, which returns false for a name that it does not
+// know; null counts as not given.
 template <class ReadField>
 void read_fields(JsonReader& reader, ReadField read_field) {
     UnknownFields unknown;
@@ -63,7 +63,8 @@ LogEntry read_log_entry(JsonReader& reader) {
             has_message = true;
         } else if (key == "data") {
             entry.data = reader.raw();
-            if (entry.data.size() > log_line_bytes) reader.fail("is too long", ErrorCode::too_large);
+            if (entry.data.size() > log_line_bytes)
+                reader.fail("is too long", ErrorCode::too_large);
         } else if (key == "timestamp" || key == "time") {
             entry.at = read_timestamp(reader);
         } else if (key == "line") {
@@ -77,7 +78,8 @@ LogEntry read_log_entry(JsonReader& reader) {
     return entry;
 }
 
-// A batch without line numbers can only be told to be a repeat when its lines carry their own times.
+// A batch without line numbers can only be told to be a repeat when its lines carry their own
+// times.
 std::int64_t batch_mark(const AppendLogs& batch, std::string_view text) {
     const bool marked = std::all_of(batch.entries.begin(), batch.entries.end(),
                                     [](const LogEntry& entry) { return entry.at && !entry.line; });
@@ -100,10 +102,10 @@ Outcome read_outcome(JsonReader& reader) {
 
 }  // namespace
 
-ClaimRequest read_claim(JsonReader& reader, Duration default_lease) {
+ClaimRequest read_claim(JsonReader& reader, const LeaseTerms& terms) {
     ClaimRequest request;
     ClaimJobs& claim = request.claim;
-    claim.term = default_lease;
+    claim.term = terms.usual;
     read_fields(reader, [&](std::string_view key) {
         if (key == "worker_id") {
             claim.worker_id = read_text(reader, limits::name_bytes);
@@ -119,7 +121,7 @@ ClaimRequest read_claim(JsonReader& reader, Duration default_lease) {
         } else if (key == "limit") {
             claim.limit = static_cast<int>(reader.integer(1, limits::batch_jobs));
         } else if (key == "lease_ms") {
-            claim.term = read_millis(reader, lease_min, lease_max);
+            claim.term = read_millis(reader, lease_min, terms.max);
         } else if (key == "wait_ms") {
             request.wait = read_millis(reader, Duration{0}, wait_max);
         } else {
@@ -127,17 +129,18 @@ ClaimRequest read_claim(JsonReader& reader, Duration default_lease) {
         }
         return true;
     });
-    if (claim.worker_id.empty()) reader.fail_at("worker_id", "is required: it says who takes the jobs");
+    if (claim.worker_id.empty())
+        reader.fail_at("worker_id", "is required: it says who takes the jobs");
     return request;
 }
 
-Heartbeat read_heartbeat(JsonReader& reader) {
+Heartbeat read_heartbeat(JsonReader& reader, const LeaseTerms& terms) {
     Heartbeat heartbeat;
     read_fields(reader, [&](std::string_view key) {
         if (key == "lease_id") {
             heartbeat.lease = read_lease_id(reader);
         } else if (key == "lease_ms") {
-            heartbeat.term = read_millis(reader, lease_min, lease_max);
+            heartbeat.term = read_millis(reader, lease_min, terms.max);
         } else if (key == "progress") {
             heartbeat.progress = static_cast<int>(reader.integer(0, 100));
         } else if (key == "message") {
@@ -185,7 +188,8 @@ Report read_report(JsonReader& reader) {
             has_outcome = true;
         } else if (key == "result") {
             report.result = reader.raw();
-            if (report.result.size() > limits::payload_bytes) reader.fail("is too long", ErrorCode::too_large);
+            if (report.result.size() > limits::payload_bytes)
+                reader.fail("is too long", ErrorCode::too_large);
         } else if (key == "error_code") {
             report.error_code = read_text(reader, limits::name_bytes);
         } else if (key == "error_message") {
@@ -198,7 +202,8 @@ Report read_report(JsonReader& reader) {
         }
         return true;
     });
-    if (!has_outcome) reader.fail_at("outcome", "is required: succeeded, failed, canceled or timed_out");
+    if (!has_outcome)
+        reader.fail_at("outcome", "is required: succeeded, failed, canceled or timed_out");
     if (has_retryable && report.outcome != Outcome::failed && report.retryable) {
         reader.fail_at("retryable", "belongs to the outcome \"failed\"");
     }

@@ -15,10 +15,16 @@ struct ClaimRequest {
     Duration wait{};
 };
 
-ClaimRequest read_claim(JsonReader& reader, Duration default_lease);
+// How long a lease may be asked for.
+struct LeaseTerms {
+    Duration usual{};  // when the worker does not say
+    Duration max{};
+};
+
+ClaimRequest read_claim(JsonReader& reader, const LeaseTerms& terms);
 
 // These read an object. In a list of many it also holds "lease_id"; alone the path names the lease.
-Heartbeat read_heartbeat(JsonReader& reader);
+Heartbeat read_heartbeat(JsonReader& reader, const LeaseTerms& terms);
 AppendLogs read_log_batch(JsonReader& reader);
 Report read_report(JsonReader& reader);
 HandBack read_release(JsonReader& reader);
@@ -42,7 +48,6 @@ std::vector<Command> read_many(JsonReader& reader, std::string_view list, Read r
 }
 
 inline constexpr Duration lease_min = std::chrono::milliseconds(100);
-inline constexpr Duration lease_max = std::chrono::hours(1);
 inline constexpr Duration wait_max = std::chrono::seconds(60);
 
 }  // namespace sluice::http::native
