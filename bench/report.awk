@@ -1,7 +1,7 @@
 # Reads figures ("name value" a line; a name with several values stands for their median) and writes
 # the results as Markdown. Variables: see write_results in bench/run.
 
-{ values[$1, ++count[$1]] = $2 }
+{ values[$1, ++count[$1]] = $2 + 0 }
 
 function median(name,    i, j, n, v, sorted) {
     n = count[name]
@@ -9,17 +9,26 @@ function median(name,    i, j, n, v, sorted) {
     for (i = 1; i <= n; i++) {
         v = values[name, i]
         for (j = i - 1; j >= 1 && sorted[j] > v; j--) sorted[j + 1] = sorted[j]
-        sorted[j + 1] = v + 0
+        sorted[j + 1] = v
     }
     return n % 2 ? sorted[(n + 1) / 2] : (sorted[n / 2] + sorted[n / 2 + 1]) / 2
 }
 
+function least(name,    i, found) {
+    found = values[name, 1]
+    for (i = 2; i <= count[name]; i++) if (values[name, i] < found) found = values[name, i]
+    return found
+}
+
 function most(name,    i, found) {
-    for (i = 1; i <= count[name]; i++) if (values[name, i] + 0 > found) found = values[name, i] + 0
-    return found + 0
+    found = values[name, 1]
+    for (i = 2; i <= count[name]; i++) if (values[name, i] > found) found = values[name, i]
+    return found
 }
 
 function better(a, b) { return a > b ? a : b }
+
+function ratio(name, other) { return median(name ".rate") / median(other ".rate") }
 
 function thousands(x,    text, out) {
     text = sprintf("%.0f", x)
@@ -30,67 +39,61 @@ function thousands(x,    text, out) {
     return text out
 }
 
-function range(name,    i, low, high) {
-    if (count[name] < 2) return ""
-    low = high = values[name, 1] + 0
-    for (i = 2; i <= count[name]; i++) {
-        if (values[name, i] + 0 < low) low = values[name, i] + 0
-        if (values[name, i] + 0 > high) high = values[name, i] + 0
-    }
-    return " (" thousands(low) " – " thousands(high) ")"
+# The rate and, when it was measured several times, between what it was.
+function rate_text(name,    text) {
+    name = name ".rate"
+    text = thousands(median(name))
+    if (count[name] < 2) return text
+    return text " (" thousands(least(name)) " – " thousands(most(name)) ")"
 }
 
-# One line of the table of rates.
-function rate_row(what, name,    rate) {
-    rate = median(name ".rate")
-    printf "| %-51s | %s | %.3f | %.2f / %.2f | %.1f | %.1f |\n", what,
-        thousands(rate) range(name ".rate"), rate / n, median(name ".answer_p50_ms"),
-        median(name ".answer_p99_ms"), median(name ".server_cpu_us"), median(name ".client_cpu_us")
+function rate_row(what, name) {
+    printf "| %-50s | %-24s | %.3f | %6.2f / %6.2f | %6.1f | %5.1f |\n",
+        what, rate_text(name), median(name ".rate") / n,
+        median(name ".answer_p50_ms"), median(name ".answer_p99_ms"),
+        median(name ".server_cpu_us"), median(name ".client_cpu_us")
 }
 
 function deep_row(what, name, empty) {
-    printf "| %-44s | %s | %s | %.2f |\n", what, thousands(median(name ".rate")) range(name ".rate"),
-        thousands(median(empty ".rate")), median(name ".rate") / median(empty ".rate")
+    printf "| %-36s | %-24s | %-8s | %.2f |\n",
+        what, rate_text(name), thousands(median(empty ".rate")), ratio(name, empty)
 }
 
 function pickup_row(what, name) {
-    printf "| %-44s | %.2f | %.2f | %.2f |\n", what, median(name ".p50_ms"), median(name ".p99_ms"),
-        median(name ".max_ms")
+    printf "| %-36s | %.2f | %.2f | %.2f |\n",
+        what, median(name ".p50_ms"), median(name ".p99_ms"), median(name ".max_ms")
 }
 
-function bar(what, wanted, measured, passes) {
-    printf "| %-58s | %-9s | %-9s | %s |\n", what, wanted, measured, passes ? "pass" : "**miss**"
+function bar(what, sign, wanted, measured, unit,    passes) {
+    passes = sign == ">=" ? measured >= wanted : measured <= wanted
     if (!passes) misses++
-}
-
-function at_least(what, wanted, measured, unit) {
-    bar(what, sprintf(">= %g%s", wanted, unit), sprintf("%.3g%s", measured, unit), measured >= wanted)
-}
-
-function at_most(what, wanted, measured, unit) {
-    bar(what, sprintf("<= %g%s", wanted, unit), sprintf("%.3g%s", measured, unit), measured <= wanted)
+    printf "| %-50s | %-10s | %-9s | %s |\n", what, sprintf("%s %g%s", sign, wanted, unit),
+        sprintf("%.3g%s", measured, unit), passes ? "pass" : "**miss**"
 }
 
 function write_head() {
     print "# Benchmark results\n"
     printf "Taken %s with `%s`: %s s a point", day, command, seconds
-    if (rounds > 1) printf ", where a range is given the median of %d", rounds
+    if (rounds > 1) printf ", and where a range is given the median of %d", rounds
     print ".\n"
-    printf "- machine: %s, %d cores, Linux %s; stores on %s, fdatasync of 4 kB %.0f µs (median of 1 s)\n",
-        cpu, cores, kernel, disk, median("disk.p50_ms") * 1000
-    printf "- %s, store SQLite, every answer after its commit is on disk; nginx %s; beanstalkd %s\n",
+    printf "- Machine: %s, %d cores, Linux %s.\n", cpu, cores, kernel
+    printf "- Stores on %s; to append 4 kB and fdatasync took %.0f µs before, %.0f µs after.\n",
+        disk, values["disk.p50_ms", 1] * 1000, values["disk.p50_ms", 2] * 1000
+    printf "- %s with SQLite, each answer after its commit is on disk; nginx %s; beanstalkd %s.\n",
         engine, nginx_version, beanstalkd_version
-    printf "- client, engine and store share the cores; other work kept %.2f cores busy before and %.2f after the run\n",
+    print "- Client, engine and store share the cores. Other programs kept"
+    printf "  %.2f cores busy before and %.2f after the run.\n",
         values["noise", 1], values["noise", 2]
-    printf "- N, what one nginx worker answers with `return 200` and 200 bytes to `wrk -t1 -c64`: "
-    printf "%s at the start, %s at the end, mean **%s requests/s**\n\n",
+    print "- N is what one nginx worker answers to `wrk -t1 -c64` (`return 200`, 200 bytes):"
+    printf "  %s at the start, %s at the end, mean **%s requests/s**.\n\n",
         thousands(values["nginx", 1]), thousands(values["nginx", 2]), thousands(n)
 }
 
 function write_rates() {
     print "## Throughput\n"
-    print "A cycle is submit, claim, report. Jobs have a payload of about 150 bytes. The share of N is jobs/s over requests/s.\n"
-    printf "| %-51s | jobs/s | of N | answer p50 / p99 ms | engine CPU µs/job | client CPU µs/job |\n", "what"
+    print "A cycle is submit, claim, report. The share of N is jobs/s over requests/s."
+    print "beanstalkd flushes every record (`-f 0`).\n"
+    printf "| %-50s | jobs/s | of N | answer p50 / p99 ms | server | client CPU µs/job |\n", "what"
     print "|---|---|---|---|---|---|"
     rate_row("submit, 1 connection", "submit.c1")
     rate_row("submit, 8 connections", "submit.c8")
@@ -100,30 +103,36 @@ function write_rates() {
     rate_row("cycle, 8 connections", "cycle.c8")
     rate_row("cycle, 64 connections", "cycle.c64")
     rate_row("cycle, 100 a request, 16 connections", "cycle.batch")
-    rate_row("drain (claim, report), 64 connections", "drain.c64")
-    rate_row("drain, 100 a request, 16 connections", "drain.batch")
-    rate_row("beanstalkd, fsync each: put, 32 connections", "beanstalkd.put.c32")
+    rate_row("claim, report from a full queue, 64 connections", "drain.c64")
+    rate_row("the same, 100 a request, 16 connections", "drain.batch")
+    rate_row("beanstalkd: put, 32 connections", "beanstalkd.put.c32")
     rate_row("beanstalkd: put, 100 a write, 4 connections", "beanstalkd.put.batch")
     rate_row("beanstalkd: reserve, delete, 32 connections", "beanstalkd.drain.c32")
-    rate_row("beanstalkd: reserve, delete, 100 a write, 4 conn.", "beanstalkd.drain.batch")
+    rate_row("beanstalkd: the same, 100 a write, 4 connections", "beanstalkd.drain.batch")
 }
 
 function write_deep() {
     printf "\n## With %s jobs queued\n\n", thousands(deep)
-    printf "| %-44s | jobs/s | empty engine | ratio |\n", "what"
+    printf "| %-36s | jobs/s | empty engine | ratio |\n", "what"
     print "|---|---|---|---|"
     deep_row("submit, 64 connections, same queue", "deep.submit.c64", "submit.c64")
     deep_row("cycle, 64 connections, same queue", "deep.cycle.c64", "cycle.c64")
     deep_row("cycle, 100 a request, same queue", "deep.cycle.batch", "cycle.batch")
     deep_row("cycle, 64 connections, another queue", "deep.other.c64", "cycle.c64")
-    printf "\nFilled at %s jobs/s. From exec to ready: %.2f s after a clean stop, %.2f s after a kill. ",
-        thousands(median("deep.fill.rate")), median("start.deep"), median("start.killed")
-    print "Files were in the page cache."
-    printf "Resident memory: %.0f MB at start; %.0f MB after filling, %.0f MB after a restart, %.0f MB after all of the above.\n",
-        median("memory.start"), median("memory.filled"), median("memory.deep"), median("memory.worked")
+    printf "\nFilled at %s jobs/s. ", thousands(median("deep.fill.rate"))
+    printf "From exec to ready, files in the page cache: %.2f s after a clean stop,\n",
+        median("start.deep")
+    printf "%.2f s after a kill. Resident memory: %.0f MB at start with nothing queued;\n",
+        median("start.killed"), median("memory.start")
+    printf "%.0f MB after filling, %.0f MB after a restart, %.0f MB after all of the above.\n",
+        median("memory.filled"), median("memory.deep"), median("memory.worked")
+}
+
+function write_pickup() {
     print "\n## Pickup\n"
-    print "From just before the submit to the answer of a claim that waits on another connection, idle engine.\n"
-    printf "| %-44s | p50 ms | p99 ms | max ms |\n", "what"
+    print "From just before a submit to the answer of a claim that waits on another connection;"
+    print "idle engine.\n"
+    printf "| %-36s | p50 ms | p99 ms | max ms |\n", "what"
     print "|---|---|---|---|"
     pickup_row("nothing queued", "pickup")
     pickup_row(thousands(deep) " jobs in another queue", "deep.pickup")
@@ -133,37 +142,35 @@ function write_bars(    put, drain) {
     put = better(median("beanstalkd.put.c32.rate"), median("beanstalkd.put.batch.rate"))
     drain = better(median("beanstalkd.drain.c32.rate"), median("beanstalkd.drain.batch.rate"))
     print "\n## Bars\n"
-    printf "| %-58s | wanted    | measured  | |\n", "what"
+    printf "| %-50s | wanted     | measured  | |\n", "what"
     print "|---|---|---|---|"
-    at_least("submits, 64 connections", 0.22, median("submit.c64.rate") / n, " N")
-    at_least("cycles, 64 connections", 0.065, median("cycle.c64.rate") / n, " N")
-    at_least("cycles, 100 a request", 0.20, median("cycle.batch.rate") / n, " N")
-    at_least("submits over beanstalkd's best", 4, median("submit.c64.rate") / put, "x")
-    at_least("drain, 100 a request, over beanstalkd's best", 3, median("drain.batch.rate") / drain, "x")
-    at_least("drain, one at a time, over beanstalkd's best", 3, median("drain.c64.rate") / drain, "x")
-    at_most("pickup p50", 1, median("pickup.p50_ms"), " ms")
-    at_most("pickup p99", 5, median("pickup.p99_ms"), " ms")
-    deep_bars()
+    bar("submits, 64 connections", ">=", 0.22, median("submit.c64.rate") / n, " N")
+    bar("cycles, 64 connections", ">=", 0.065, median("cycle.c64.rate") / n, " N")
+    bar("cycles, 100 a request", ">=", 0.20, median("cycle.batch.rate") / n, " N")
+    bar("submits to beanstalkd's best", ">=", 4, median("submit.c64.rate") / put, "x")
+    bar("drain, 100 a request, to its best", ">=", 3, median("drain.batch.rate") / drain, "x")
+    bar("drain, one a request, to its best", ">=", 3, median("drain.c64.rate") / drain, "x")
+    bar("pickup p50", "<=", 1, median("pickup.p50_ms"), " ms")
+    bar("pickup p99", "<=", 5, median("pickup.p99_ms"), " ms")
+    write_deep_bars(thousands(deep) " queued: ")
     printf "\n%s\n", misses ? misses " missed." : "All passed."
 }
 
-function deep_bars(    many) {
-    many = thousands(deep) " queued: "
-    at_least(many "submits, 64 connections, to empty", 0.9, ratio("deep.submit.c64", "submit.c64"), "")
-    at_least(many "cycles, 64 connections, to empty", 0.9, ratio("deep.cycle.c64", "cycle.c64"), "")
-    at_least(many "cycles, 100 a request, to empty", 0.9, ratio("deep.cycle.batch", "cycle.batch"), "")
-    at_most(many "pickup p50", 1, median("deep.pickup.p50_ms"), " ms")
-    at_most(many "pickup p99", 5, median("deep.pickup.p99_ms"), " ms")
-    at_most(many "start", 3, median("start.deep"), " s")
-    at_most(many "memory, the most seen", 250, better(most("memory.deep"), most("memory.filled")), " MB")
+function write_deep_bars(many) {
+    bar(many "submits to empty", ">=", 0.9, ratio("deep.submit.c64", "submit.c64"), "")
+    bar(many "cycles to empty", ">=", 0.9, ratio("deep.cycle.c64", "cycle.c64"), "")
+    bar(many "batch cycles to empty", ">=", 0.9, ratio("deep.cycle.batch", "cycle.batch"), "")
+    bar(many "pickup p50", "<=", 1, median("deep.pickup.p50_ms"), " ms")
+    bar(many "pickup p99", "<=", 5, median("deep.pickup.p99_ms"), " ms")
+    bar(many "start", "<=", 3, median("start.deep"), " s")
+    bar(many "memory", "<=", 250, better(most("memory.deep"), most("memory.filled")), " MB")
 }
-
-function ratio(name, empty) { return median(name ".rate") / median(empty ".rate") }
 
 END {
     n = (values["nginx", 1] + values["nginx", 2]) / 2
     write_head()
     write_rates()
     write_deep()
+    write_pickup()
     write_bars()
 }

@@ -1,6 +1,6 @@
 # Starts and stops the servers that are measured. Sourced by bench/run, which sets: root, load (the
 # client), folder (for everything that a run writes).
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034
 
 server=0  # the process that is measured now; 0: none
 port=0
@@ -21,7 +21,8 @@ wait_for_exit() {
     wait "$1"
 }
 
-# start_engine <store folder> : sets port, server and start_seconds (from exec to the first 200 of /readyz).
+# start_engine <store folder> : sets port, server and start_seconds, the time from exec to the first
+# 200 of /readyz.
 start_engine() {
     local began log=$folder/engine.log
     port=$("$load" port)

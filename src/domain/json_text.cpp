@@ -1,47 +1,51 @@
 #include "domain/json_text.hpp"
 
-#include <array>
+#include "domain/utf8.hpp"
 
 namespace sluice {
 namespace {
 
-constexpr std::array<bool, 256> make_escape_table() {
-    std::array<bool, 256> table{};
-    for (std::size_t c = 0; c < 0x20; ++c) table[c] = true;
-    table['"'] = table['\\'] = table[0x7F] = true;
-    return table;
-}
-constexpr std::array<bool, 256> needs_escape = make_escape_table();
-
-void append_escape(std::string& out, unsigned char c) {
-    constexpr char digit[] = "0123456789abcdef";
+void append_escaped(std::string& out, char c) {
+    constexpr char hex[] = "0123456789abcdef";
     switch (c) {
         case '"': out += "\\\""; return;
         case '\\': out += "\\\\"; return;
+        case '\b': out += "\\b"; return;
+        case '\f': out += "\\f"; return;
         case '\n': out += "\\n"; return;
         case '\r': out += "\\r"; return;
         case '\t': out += "\\t"; return;
-        default:
-            out += "\\u00";
-            out += digit[c >> 4];
-            out += digit[c & 0xF];
+        default: break;
     }
+    out += "\\u00";
+    out.push_back(hex[c >> 4]);
+    out.push_back(hex[c & 0xF]);
 }
 
 }  // namespace
 
 void append_json_string(std::string& out, std::string_view text) {
-    out += '"';
-    std::size_t plain = 0;  // start of the run that needs no escape
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const auto c = static_cast<unsigned char>(text[i]);
-        if (!needs_escape[c]) continue;
-        out.append(text, plain, i - plain);
-        append_escape(out, c);
-        plain = i + 1;
+    out.push_back('"');
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    const char* run = at;  // from here to `at` all is valid as it is, and not yet in `out`
+    while ((at = skip_plain(at, end)) != end) {
+        const bool is_ascii = static_cast<unsigned char>(*at) < 0x80;
+        const std::size_t length = is_ascii ? 0 : utf8_length(at, end);
+        if (length > 0) {
+            at += length;
+            continue;
+        }
+        out.append(run, at);
+        if (is_ascii) {
+            append_escaped(out, *at);
+        } else {
+            out += "\uFFFD";
+        }
+        run = ++at;
     }
-    out.append(text, plain);
-    out += '"';
+    out.append(run, end);
+    out.push_back('"');
 }
 
 }  // namespace sluice

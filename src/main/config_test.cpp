@@ -283,7 +283,6 @@ TEST(Config, TheExampleShowsTheDefaults) {
     EXPECT_EQ(shown.connections, limits.connections);
     EXPECT_EQ(shown.connections_per_address, limits.connections_per_address);
     EXPECT_EQ(shown.streams, limits.streams);
-    EXPECT_EQ(shown.stream_backlog_bytes, limits.stream_backlog_bytes);
 }
 
 TEST(ConfigValues, ReadsDurations) {

@@ -287,7 +287,6 @@ void read_limits(Section table, http::Limits& out) {
     table.integer("connections", out.connections, 1, 100'000);
     table.integer("connections_per_address", out.connections_per_address, 1, 100'000);
     table.integer("streams", out.streams, 0, 100'000);
-    table.integer("stream_backlog_bytes", out.stream_backlog_bytes, kib, 64 * mib);
     table.close();
 }
 

@@ -142,7 +142,7 @@ Job queued(JobSpec spec) {
     return job;
 }
 
-Job running(Job job, Claim claim) {
+Job running(Job job, const Claim& claim) {
     ++job.attempt;
     job.started_at = claim.now;
     job.lease = Lease{.token = LeaseToken{claim.token},
@@ -203,6 +203,7 @@ Digest digest(int seed) {
 
 std::vector<JobId> ids_of(const std::vector<Job>& jobs) {
     std::vector<JobId> ids;
+    ids.reserve(jobs.size());
     for (const Job& job : jobs) ids.push_back(job.spec.id);
     return ids;
 }

@@ -31,7 +31,7 @@ struct Claim {
     Timestamp now = at(0);
     Duration term = std::chrono::seconds(30);
 };
-Job running(Job job, Claim claim);
+Job running(Job job, const Claim& claim);
 Job requeued(Job job, Timestamp run_after);
 Job ended(Job job, JobState state, Timestamp now);
 // Ended while a worker still runs it: it keeps its lease, and the worker is asked to stop.

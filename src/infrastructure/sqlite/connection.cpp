@@ -28,7 +28,7 @@ struct Setting {
 // WAL with synchronous=FULL is what makes a commit survive a power cut: the log is flushed by each one.
 // SQLite's own automatic checkpoint is off, because it drops its errors, a failed fsync among them; the
 // store checkpoints itself. The cache is small on purpose: the hot path touches the newest pages only,
-// and the kernel keeps the others.
+// and the kernel keeps the others. Debian's SQLite overwrites what is deleted unless told otherwise.
 constexpr auto writer_settings = std::to_array<Setting>({
     {"busy_timeout", "5000", "5000"},
     {"journal_mode", "WAL", "wal"},
@@ -38,6 +38,7 @@ constexpr auto writer_settings = std::to_array<Setting>({
     {"temp_store", "MEMORY", "2"},
     {"cache_size", "-32768", "-32768"},
     {"foreign_keys", "OFF", "0"},
+    {"secure_delete", "OFF", "0"},
 });
 
 constexpr auto reader_settings = std::to_array<Setting>({

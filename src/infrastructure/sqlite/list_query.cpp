@@ -7,6 +7,7 @@
 
 // What a list is driven by decides how much it reads. Running jobs are found in `lease`, ended ones in
 // `done`, those that went wrong in its index; all else walks down `job`, or one of its partial indexes.
+// The jobs of one entity, one correlation or one replayed job are few, whatever their states.
 namespace sluice::sqlite {
 namespace {
 
@@ -19,6 +20,9 @@ Driver driver_of(const JobFilter& filter) {
     };
     const auto running = [](JobState state) { return state == JobState::running; };
     const auto bad = [](JobState s) { return is_final(s) && s != JobState::succeeded; };
+    if (!filter.entity_id.empty() || !filter.correlation_id.empty() || filter.replay_of) {
+        return Driver::jobs;
+    }
     if (!filter.worker_id.empty() || all_are(running)) return Driver::leases;
     if (all_are(bad)) return Driver::unsuccessful;
     if (all_are(is_final)) return Driver::done;

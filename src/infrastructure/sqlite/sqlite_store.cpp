@@ -25,9 +25,10 @@ void checkpoint(sqlite3* connection, int mode) {
     fail(connection, code, "checkpoint");
 }
 
-std::filesystem::path with_folder(std::filesystem::path path) {
+// Absolute, so that SQLite does not take a name that starts with "file:" or ":" for something else.
+std::filesystem::path with_folder(const std::filesystem::path& path) {
     create_folder_of(path);
-    return path;
+    return std::filesystem::absolute(path);
 }
 
 std::unique_ptr<Writer> open_and_migrate(const std::filesystem::path& path, int pages_max,
@@ -40,8 +41,8 @@ std::unique_ptr<Writer> open_and_migrate(const std::filesystem::path& path, int 
 
 }  // namespace
 
-SqliteStore::SqliteStore(std::filesystem::path path, Timestamp now, int pages_max)
-    : path_(with_folder(std::move(path))),
+SqliteStore::SqliteStore(const std::filesystem::path& path, Timestamp now, int pages_max)
+    : path_(with_folder(path)),
       lock_(path_),
       writer_(open_and_migrate(path_, pages_max, now)) {
     const auto count_pages = [](void* pages, sqlite3*, const char*, int count) {

@@ -21,7 +21,7 @@ class SqliteStore final : public Store {
     // queued and leased. Every lease gets one fresh term from `now`, since no heartbeat could arrive
     // while nobody was there. Throws std::runtime_error when another process owns the file, when it is
     // from a newer version, or when it cannot be written durably. `pages_max`: see open_writer.
-    explicit SqliteStore(std::filesystem::path path, Timestamp now, int pages_max = 0);
+    SqliteStore(const std::filesystem::path& path, Timestamp now, int pages_max = 0);
     ~SqliteStore() override;
 
     std::unique_ptr<Session> begin() override;

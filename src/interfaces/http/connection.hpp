@@ -120,7 +120,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Task linger();
     Task stream_body();
     void on_stream_ready();
-    void pull_while_blocked();
     void end_stream();
     void watch_peer();
     void on_peer_activity();
@@ -165,8 +164,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
     bool stream_ready_ = false;
     bool stream_over_ = false;
     bool write_blocked_ = false;
-    bool pull_is_posted_ = false;
-    std::string backlog_;  // pulled while an earlier piece could not be written yet
     std::size_t discarded_bytes_ = 0;
 };
 

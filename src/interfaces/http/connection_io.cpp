@@ -25,6 +25,7 @@ constexpr asio::as_tuple_t<asio::use_awaitable_t<Executor>> as_values{};
 
 constexpr std::chrono::seconds linger_time{1};
 constexpr std::size_t linger_bytes_max = 1024 * 1024;
+constexpr int stream_buffer_bytes = 64 * 1024;  // the kernel may hold this much for a slow reader
 constexpr std::size_t output_bytes_kept = 32 * 1024;
 constexpr std::size_t discarded_bytes_max = 64 * 1024;
 
@@ -78,12 +79,11 @@ Task Connection::linger() {
     }
 }
 
-// Each round takes what there is and writes it. What is pulled while the peer does not read waits
-// in the backlog, whose size tells when to give up on it.
+// Each round takes what there is and writes it. Nothing is taken while the peer does not read, so
+// that a slow one costs no memory; one that does not read at all is cut after the write time.
 Task Connection::stream_body() {
     error_code ignored;
-    const asio::socket_base::send_buffer_size send_buffer(
-        static_cast<int>(context_.limits.stream_backlog_bytes));
+    const asio::socket_base::send_buffer_size send_buffer(stream_buffer_bytes);
     socket_->set_option(send_buffer, ignored);
     note_time();
     const Instant end = now_ + context_.limits.stream_life;
@@ -95,7 +95,6 @@ Task Connection::stream_body() {
     while (!broken_ && !stream_over_ && !context_.stopping) {
         enter(Phase::streaming, end);
         stream_ready_ = false;
-        output_.swap(backlog_);
         if (stream_has_more_) stream_has_more_ = stream_->pull(output_);
         if (!output_.empty()) {
             if (!write_now()) co_await write_rest();
@@ -112,21 +111,7 @@ Task Connection::stream_body() {
 
 void Connection::on_stream_ready() {
     stream_ready_ = true;
-    if (!write_blocked_) return wake();
-    if (pull_is_posted_ || broken_) return;
-    pull_is_posted_ = true;
-    // Not pulled from within the call: the stream may be in the middle of something.
-    asio::post(socket_->get_executor(), [self = shared_from_this()] {
-        self->pull_is_posted_ = false;
-        self->pull_while_blocked();
-    });
-}
-
-void Connection::pull_while_blocked() {
-    if (broken_ || !write_blocked_ || !stream_ || !stream_has_more_) return;
-    stream_has_more_ = stream_->pull(backlog_);
-    const std::size_t unsent_bytes = backlog_.size() + output_.size() - written_;
-    if (unsent_bytes > context_.limits.stream_backlog_bytes) cut();
+    if (!write_blocked_) wake();
 }
 
 void Connection::end_stream() {

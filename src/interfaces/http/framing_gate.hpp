@@ -70,7 +70,7 @@ class HeadScanner {
 // The whole gate except for the limit of the body, which depends on the route.
 std::variant<Framing, Rejection> check_framing(const Head& head, const GateRules& rules);
 
-// The route's limit. `body_bytes_max` is called for requests that announce a body.
+// Judges the announced size of the body by the limit of its route.
 std::optional<Rejection> check_body_size(const Framing& framing, std::size_t body_bytes_max);
 
 // The part of a target before the question mark, and the part after it.

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <vector>
 
+#include "domain/json_text.hpp"
+#include "domain/utf8.hpp"
 #include "interfaces/http/json_string.hpp"
 
 namespace sluice::http {

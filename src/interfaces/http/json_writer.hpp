@@ -7,13 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include "domain/json_text.hpp"
 #include "domain/time.hpp"
 
 namespace sluice::http {
-
-// Appends `text` as a JSON string, with quotes. Always leaves valid JSON: bytes that are not UTF-8
-// become U+FFFD.
-void write_json_string(std::string& out, std::string_view text);
 
 // What has an append_text() of its own, such as an id. That text must need no escapes.
 template <class T>
@@ -40,14 +37,14 @@ class JsonWriter {
     // A member whose value follows: key("items"), begin_array(), ...
     void key(std::string_view name) {
         separate();
-        write_json_string(out_, name);
+        append_json_string(out_, name);
         out_.push_back(':');
         parted_ = true;
     }
 
     void value(std::string_view text) {
         separate();
-        write_json_string(out_, text);
+        append_json_string(out_, text);
     }
     void value(const char* text) { value(std::string_view(text)); }
     void value(const std::string& text) { value(std::string_view(text)); }

@@ -15,7 +15,7 @@ namespace {
 
 std::string in_json(std::string_view text) {
     std::string out;
-    write_json_string(out, text);
+    append_json_string(out, text);
     return out;
 }
 

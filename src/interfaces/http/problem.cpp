@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include "interfaces/http/utf8.hpp"
+#include "domain/json_text.hpp"
 
 namespace sluice::http {
 namespace {
@@ -53,37 +53,6 @@ constexpr std::array phrases{
     Phrase{507, "Insufficient Storage"},
 };
 
-void append_escaped(std::string& out, char c) {
-    constexpr std::string_view hex = "0123456789abcdef";
-    switch (c) {
-        case '"':
-            out += "\\\"";
-            return;
-        case '\\':
-            out += "\\\\";
-            return;
-        case '\n':
-            out += "\\n";
-            return;
-        case '\r':
-            out += "\\r";
-            return;
-        case '\t':
-            out += "\\t";
-            return;
-        default:
-            break;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f) {
-        out.push_back(c);
-        return;
-    }
-    out += "\\u00";
-    out.push_back(hex[byte >> 4]);
-    out.push_back(hex[byte & 0x0f]);
-}
-
 void append_member(std::string& out, std::string_view name, std::string_view value) {
     out += ",\"";
     out += name;
@@ -98,18 +67,6 @@ std::string_view reason_phrase(int status) {
         if (phrase.status == status) return phrase.text;
     }
     return "Unknown";
-}
-
-void append_json_string(std::string& out, std::string_view text) {
-    out.push_back('"');
-    while (!text.empty()) {
-        const std::size_t length = utf8_character_bytes(text);
-        if (length == 0) out += "\\ufffd";
-        if (length == 1) append_escaped(out, text.front());
-        if (length > 1) out += text.substr(0, length);
-        text.remove_prefix(length == 0 ? 1 : length);
-    }
-    out.push_back('"');
 }
 
 Response problem(int status, std::string_view code, std::string_view detail,

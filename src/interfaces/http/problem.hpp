@@ -11,9 +11,6 @@ namespace sluice::http {
 Response problem(int status, std::string_view code, std::string_view detail,
                  std::string_view request_id, std::string_view pointer = {});
 
-// Appends `text` as a JSON string, with its quotes. Bytes that are not UTF-8 become U+FFFD.
-void append_json_string(std::string& out, std::string_view text);
-
 // The reason phrase of a status, such as "Not Found".
 std::string_view reason_phrase(int status);
 

@@ -28,7 +28,6 @@ struct Limits {
     std::size_t connections_per_address =
         128;  // loopback is exempt: proxies and local tools come from there
     std::size_t streams = 512;
-    std::size_t stream_backlog_bytes = 64 * 1024;  // a slower reader is cut
 };
 
 struct ServerOptions {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <future>
 #include <memory>
 
 #include "interfaces/http/server.hpp"
@@ -86,21 +87,23 @@ TEST(ServerStream, EndsWhenThePeerLeaves) {
     EXPECT_TRUE(source->destroyed);
 }
 
-TEST(ServerStream, CutsAReaderThatFallsBehind) {
-    Limits limits = patient();
+TEST(ServerStream, PullsNothingWhileTheReaderIsBehindAndLosesNothing) {
     const auto source = std::make_shared<Tap::Source>();
-    RunningServer server(streaming(source), with_limits(limits));
+    RunningServer server(streaming(source), with_limits(patient()));
     RawClient client(server.port(), 4096);
+    constexpr std::size_t piece = 16 * 1024;
 
     client.send(get("/events"));
     client.read_answer();
     for (int i = 0; i < 200; ++i) {
-        feed(server, source, std::string(16 * 1024, 'x'));
+        feed(server, source, std::string(piece, 'x'), i == 199);
         server.settle();
     }
 
-    server.wait_for_connections(0);
-    EXPECT_TRUE(source->destroyed);
+    std::promise<std::size_t> held_back;
+    server->post([&] { held_back.set_value(source->pending.size()); });
+    EXPECT_GT(held_back.get_future().get(), 100 * piece);
+    EXPECT_EQ(client.read_to_end().size(), 200 * piece);
 }
 
 TEST(ServerStream, CutsAReaderThatStopsReading) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "interfaces/http/utf8.hpp"
+#include "domain/utf8.hpp"
 
 namespace sluice::http {
 namespace {

@@ -36,7 +36,7 @@ CREATE TABLE job (
 
 -- Partial, so that jobs which do not use a field pay nothing for it.
 CREATE INDEX job_by_tenant ON job(tenant) WHERE tenant <> 'default';
-CREATE INDEX job_by_entity ON job(entity_id, entity_type) WHERE entity_id IS NOT NULL;
+CREATE INDEX job_by_entity ON job(entity_id) WHERE entity_id IS NOT NULL;
 CREATE INDEX job_by_site ON job(site_id) WHERE site_id IS NOT NULL;
 CREATE INDEX job_by_correlation ON job(correlation_id) WHERE correlation_id IS NOT NULL;
 CREATE INDEX job_by_replay ON job(replay_of) WHERE replay_of IS NOT NULL;

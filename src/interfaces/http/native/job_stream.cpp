@@ -17,6 +17,7 @@ namespace sluice::http::native {
 namespace {
 
 constexpr int chunk_items = 200;
+constexpr std::size_t chunk_bytes = 32 * 1024;
 constexpr Duration ping_period = std::chrono::seconds(15);
 
 struct Place {
@@ -85,7 +86,7 @@ Chunk read_chunk(JobReader& reader, JobId id, Place place) {
     Chunk chunk{.text = {}, .place = place};
     auto event = events.begin();
     auto log = logs.begin();
-    while (!chunk.ended) {
+    while (!chunk.ended && chunk.text.size() < chunk_bytes) {
         const std::int64_t next = chunk.place.position() + 1;
         if (event != events.end() && event->position() == next) {
             chunk.place.event_seq = event->seq;
@@ -101,7 +102,8 @@ Chunk read_chunk(JobReader& reader, JobId id, Place place) {
             break;
         }
     }
-    chunk.full = events.size() == chunk_items || logs.size() == chunk_items;
+    chunk.full = events.size() == chunk_items || logs.size() == chunk_items ||
+                 chunk.text.size() >= chunk_bytes;
     return chunk;
 }
 

@@ -1,0 +1,219 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "infrastructure/sqlite/connection.hpp"
+#include "infrastructure/sqlite/list_query.hpp"
+#include "infrastructure/sqlite/migrations.hpp"
+#include "infrastructure/sqlite/queries.hpp"
+#include "infrastructure/sqlite/statement.hpp"
+#include "tests/support/builders.hpp"
+
+// Settings, migrations, and what SQLite makes of every query.
+namespace sluice::sqlite {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SqliteSchemaTest : public testing::Test {
+  protected:
+    SqliteSchemaTest() {
+        fs::remove_all(folder);
+        fs::create_directories(folder);
+        writer = open_writer(path, 0);
+    }
+    ~SqliteSchemaTest() override {
+        writer.reset();
+        fs::remove_all(folder);
+    }
+
+    void migrate_all() { migrate(writer.get(), embedded_migrations(), at(0)); }
+
+    static std::string read(const Connection& connection, const std::string& sql) {
+        Statement query(connection.get(), sql);
+        return query.next_row() ? std::string(query.text(0)) : "";
+    }
+
+    // One line per step of the plan.
+    std::string plan(const std::string& sql) {
+        Statement query(writer.get(), "EXPLAIN QUERY PLAN " + sql);
+        std::string steps;
+        while (query.next_row()) steps += std::string(query.text(3)) + '\n';
+        return steps;
+    }
+
+    static std::string message_of(const std::function<void()>& work) {
+        try {
+            work();
+        } catch (const std::runtime_error& error) {
+            return error.what();
+        }
+        return "";
+    }
+
+    fs::path folder = fs::temp_directory_path() / ("sluice-schema-" + std::to_string(getpid()));
+    fs::path path = folder / "jobs.db";
+    Connection writer;
+};
+
+// ── settings ────────────────────────────────────────────────────────────────────────────────────
+
+TEST_F(SqliteSchemaTest, TheWriterIsDurable) {
+    EXPECT_EQ(read(writer, "PRAGMA journal_mode"), "wal");
+    EXPECT_EQ(read(writer, "PRAGMA synchronous"), "2");
+    EXPECT_EQ(read(writer, "PRAGMA journal_size_limit"), "67108864");
+    EXPECT_EQ(read(writer, "PRAGMA wal_autocheckpoint"), "0");
+    EXPECT_EQ(read(writer, "PRAGMA foreign_keys"), "0");
+}
+
+TEST_F(SqliteSchemaTest, AReaderCannotWriteOrCheckpoint) {
+    migrate_all();
+    const Connection reader = open_reader(path);
+
+    EXPECT_EQ(read(reader, "PRAGMA query_only"), "1");
+    EXPECT_EQ(read(reader, "PRAGMA wal_autocheckpoint"), "0");
+    EXPECT_ANY_THROW(execute(reader.get(), "DELETE FROM meta"));
+}
+
+TEST_F(SqliteSchemaTest, RefusesAFileThatDoesNotHonourASetting) {
+    const std::string message = message_of([] { open_writer(":memory:", 0); });
+
+    EXPECT_NE(message.find("journal_mode"), std::string::npos) << message;
+}
+
+TEST_F(SqliteSchemaTest, NamesAFileThatItCannotOpen) {
+    const std::string message = message_of([&] { open_writer(folder, 0); });
+
+    EXPECT_NE(message.find(folder.string()), std::string::npos) << message;
+}
+
+// ── migrations ──────────────────────────────────────────────────────────────────────────────────
+
+constexpr Migration first{1, "0001_first", "CREATE TABLE a (x); CREATE TABLE b (x);"};
+constexpr Migration second{2, "0002_second", "CREATE TABLE c (x);"};
+constexpr Migration broken{2, "0002_broken", "CREATE TABLE d (x); CREATE TABLE a (x);"};
+
+TEST_F(SqliteSchemaTest, AppliesEachMigrationOnce) {
+    const std::vector<Migration> both{first, second};
+
+    migrate(writer.get(), {both.data(), 1}, at(1));
+    migrate(writer.get(), both, at(2));
+    migrate(writer.get(), both, at(3));
+
+    const std::vector<MigrationStatus> statuses = migration_status(writer.get(), both);
+    ASSERT_EQ(statuses.size(), 2u);
+    EXPECT_EQ(statuses[0].applied_at, at(1));
+    EXPECT_EQ(statuses[1].applied_at, at(2));
+    EXPECT_TRUE(statuses[0].matches && statuses[1].matches);
+}
+
+TEST_F(SqliteSchemaTest, ShowsWhatIsNotYetApplied) {
+    const std::vector<MigrationStatus> statuses = migration_status(path);
+
+    ASSERT_EQ(statuses.size(), embedded_migrations().size());
+    EXPECT_EQ(statuses[0].name, "0001_jobs");
+    EXPECT_FALSE(statuses[0].applied_at);
+}
+
+TEST_F(SqliteSchemaTest, RefusesAMigrationWhoseTextHasChanged) {
+    Migration changed = first;
+    changed.text = "CREATE TABLE a (x, y);";
+    migrate(writer.get(), std::vector{first}, at(0));
+
+    const std::vector<Migration> known{changed, second};
+    const std::string message = message_of([&] { migrate(writer.get(), known, at(0)); });
+
+    EXPECT_NE(message.find("0001_first"), std::string::npos) << message;
+    EXPECT_EQ(read(writer, "SELECT count(*) FROM sqlite_schema WHERE name = 'c'"), "0");
+}
+
+TEST_F(SqliteSchemaTest, RefusesAFileOfANewerVersion) {
+    migrate(writer.get(), std::vector{first, second}, at(0));
+
+    const std::string message =
+        message_of([&] { migrate(writer.get(), std::vector{first}, at(0)); });
+
+    EXPECT_NE(message.find("newer"), std::string::npos) << message;
+    EXPECT_NE(message.find("0002_second"), std::string::npos) << message;
+}
+
+using SqliteSchemaDeathTest = SqliteSchemaTest;
+
+TEST_F(SqliteSchemaDeathTest, LeavesNothingOfAMigrationThatFails) {
+    migrate(writer.get(), std::vector{first}, at(0));
+
+    EXPECT_DEATH(migrate(writer.get(), std::vector{first, broken}, at(0)), "already exists");
+
+    EXPECT_EQ(read(writer, "SELECT count(*) FROM sqlite_schema WHERE name = 'd'"), "0");
+}
+
+// ── queries ─────────────────────────────────────────────────────────────────────────────────────
+
+TEST_F(SqliteSchemaTest, EveryQueryPrepares) {
+    migrate_all();
+
+    for (const char* query :
+         {sql::insert_job, sql::insert_dependency, sql::list_dependencies, sql::has_open_dependency,
+          sql::find_job, sql::find_queued_job, sql::find_leased_job, sql::ids_after,
+          sql::insert_requeued, sql::delete_requeued, sql::insert_lease, sql::update_lease,
+          sql::delete_lease, sql::insert_done, sql::update_done, sql::insert_event, sql::list_events,
+          sql::insert_line, sql::list_lines, sql::find_request, sql::put_request,
+          sql::forget_requests, sql::renew_leases, sql::list_leases, sql::list_queue,
+          sql::walk_from_low_water, sql::read_mark, sql::write_mark, sql::find_migration_table,
+          sql::create_migration_table, sql::list_migrations, sql::insert_migration}) {
+        EXPECT_NO_THROW(Statement(writer.get(), query)) << query;
+    }
+}
+
+TEST_F(SqliteSchemaTest, HotQueriesNeverScanOrSort) {
+    migrate_all();
+
+    for (const char* query :
+         {sql::list_dependencies, sql::has_open_dependency, sql::find_job, sql::find_queued_job,
+          sql::find_leased_job, sql::ids_after, sql::delete_requeued, sql::update_lease,
+          sql::delete_lease, sql::update_done, sql::list_events, sql::list_lines,
+          sql::find_request, sql::forget_requests, sql::list_queue, sql::walk_from_low_water,
+          sql::read_mark, sql::write_mark}) {
+        const std::string steps = plan(query);
+        EXPECT_EQ(steps.find("SCAN"), std::string::npos) << query << '\n' << steps;
+        EXPECT_EQ(steps.find("TEMP B-TREE"), std::string::npos) << query << '\n' << steps;
+        EXPECT_NE(steps.find("SEARCH"), std::string::npos) << query << '\n' << steps;
+    }
+}
+
+struct Listing {
+    JobFilter filter;
+    std::string expected;  // part of the plan
+};
+
+TEST_F(SqliteSchemaTest, ListsAreDrivenByTheTableOrIndexThatIsShortest) {
+    migrate_all();
+    const std::vector<Listing> listings{
+        {{}, "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)"},
+        {{.tenant = ""}, "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)"},
+        {{.tenant = "acme"}, "job_by_tenant (tenant=? AND rowid<?)"},
+        {{.states = {JobState::queued}}, "SEARCH j USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"},
+        {{.states = {JobState::running}}, "SEARCH l USING INTEGER PRIMARY KEY (rowid<?)"},
+        {{.worker_id = "w"}, "SEARCH l USING INTEGER PRIMARY KEY (rowid<?)"},
+        {{.states = {JobState::succeeded}}, "SEARCH d USING INTEGER PRIMARY KEY (rowid<?)"},
+        {{.states = {JobState::failed, JobState::timed_out}},
+         "SEARCH d USING COVERING INDEX done_unsuccessful (id<?)"},
+        {{.entity_id = "e"}, "job_by_entity (entity_id=? AND rowid<?)"},
+        {{.states = {JobState::succeeded}, .entity_type = "t", .entity_id = "e"},
+         "job_by_entity (entity_id=? AND rowid<?)"},
+        {{.site_id = "s"}, "job_by_site (site_id=? AND rowid<?)"},
+        {{.correlation_id = "c"}, "job_by_correlation (correlation_id=? AND rowid<?)"},
+        {{.replay_of = JobId{1}}, "job_by_replay (replay_of=? AND rowid<?)"},
+    };
+
+    for (const Listing& listing : listings) {
+        const std::string sql = list_sql(listing.filter);
+        const std::string steps = plan(sql);
+        EXPECT_NE(steps.find(listing.expected), std::string::npos) << sql << '\n' << steps;
+        EXPECT_EQ(steps.find("TEMP B-TREE"), std::string::npos) << sql << '\n' << steps;
+    }
+}
+
+}  // namespace
+}  // namespace sluice::sqlite
