@@ -94,13 +94,9 @@ class ClosedLoop {
     void send(Client& client) {
         client.sent = Clock::now();
         switch (plan_.steps[client.step]) {
-            case Step::submit:
-                begun_ += plan_.batch;
-                return client.connection.send(submit_text_);
-            case Step::claim:
-                return client.connection.send(claim_text_);
-            case Step::report:
-                return client.connection.send(client.report);
+            case Step::submit: begun_ += plan_.batch; return client.connection.send(submit_text_);
+            case Step::claim: return client.connection.send(claim_text_);
+            case Step::report: return client.connection.send(client.report);
         }
     }
 
@@ -124,9 +120,7 @@ class ClosedLoop {
     bool take(Client& client, const Answer& answer) {
         std::uint64_t jobs = plan_.batch;
         switch (plan_.steps[client.step]) {
-            case Step::submit:
-                counted_.submitted += jobs;
-                break;
+            case Step::submit: counted_.submitted += jobs; break;
             case Step::claim:
                 find_leases(answer.body, client.leases);
                 jobs = client.leases.size();

@@ -83,6 +83,16 @@ inline double own_cpu_seconds() {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+// Time that all cores together have worked or were taken away by the host, for whomever.
+inline double busy_seconds() {
+    std::ifstream file("/proc/stat");
+    std::string name;
+    double user = 0, nice = 0, system = 0, idle = 0, disk = 0, irq = 0, soft_irq = 0, stolen = 0;
+    file >> name >> user >> nice >> system >> idle >> disk >> irq >> soft_irq >> stolen;
+    return (user + nice + system + irq + soft_irq + stolen) /
+           static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
 // Counts only what happens between open() and close().
 class Window {
   public:
@@ -94,6 +104,7 @@ class Window {
         open_ = true;
         server_cpu_ = -server_cpu();
         own_cpu_ = -own_cpu_seconds();
+        all_cpu_ = -busy_seconds();
         since_ = Clock::now();
     }
 
@@ -103,6 +114,7 @@ class Window {
         elapsed_ = Clock::now() - since_;
         server_cpu_ += server_cpu();
         own_cpu_ += own_cpu_seconds();
+        all_cpu_ += busy_seconds();
     }
 
     void add_jobs(std::uint64_t jobs) {
@@ -121,7 +133,10 @@ class Window {
         print_figure("answer_p50_ms", answers_.millis_at(0.50));
         print_figure("answer_p99_ms", answers_.millis_at(0.99));
         print_figure("client_cpu_us", own_cpu_ * 1e6 / jobs);
-        if (server_pid_ != 0) print_figure("server_cpu_us", server_cpu_ * 1e6 / jobs);
+        if (server_pid_ == 0) return;
+        print_figure("server_cpu_us", server_cpu_ * 1e6 / jobs);
+        const double others = (all_cpu_ - own_cpu_ - server_cpu_) / elapsed_.count();
+        print_figure("noise", std::max(0.0, others));  // cores that other programs used
     }
 
   private:
@@ -133,6 +148,7 @@ class Window {
     Seconds elapsed_{};
     double server_cpu_ = 0;
     double own_cpu_ = 0;
+    double all_cpu_ = 0;
     std::uint64_t jobs_ = 0;
     Histogram answers_{};
 };

@@ -126,7 +126,7 @@ void run(std::string_view mode, const Options& options) {
     }
     if (mode == "drain") return run_closed_loop(options, {Step::claim, Step::report});
     if (mode == "pickup") {
-        Pickup pickup(options.port(), options.text("queue", "pickup"));
+        Pickup pickup(options.port(), options.pid(), options.text("queue", "pickup"));
         return pickup.run(options.count("samples", 300));
     }
     if (mode == "put") return run_beanstalk(options, true);

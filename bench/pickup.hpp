@@ -12,15 +12,21 @@ namespace sluice::bench {
 
 class Pickup {
   public:
-    Pickup(int port, const std::string& queue)
-        : producer_(poller_, 0, port),
+    Pickup(int port, int server_pid, const std::string& queue)
+        : server_pid_(server_pid),
+          producer_(poller_, 0, port),
           worker_(poller_, 1, port),
           submit_(submit_text(queue, 1)),
           claim_(claim_text(queue, 1, 20'000)) {}
 
     void run(std::size_t samples) {
         std::vector<double> millis;
+        Window window(server_pid_);
+        window.open();
         for (std::size_t i = 0; i < samples; ++i) millis.push_back(sample());
+        window.add_jobs(samples);
+        window.close();
+        window.print();
         std::sort(millis.begin(), millis.end());
         print_figure("p50_ms", millis[samples / 2]);
         print_figure("p99_ms", millis[samples * 99 / 100]);
@@ -60,6 +66,7 @@ class Pickup {
         }
     }
 
+    int server_pid_;
     Poller poller_{};
     Connection producer_;
     Connection worker_;

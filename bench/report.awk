@@ -2,6 +2,7 @@
 # the results as Markdown. Variables: see write_results in bench/run.
 
 { values[$1, ++count[$1]] = $2 + 0 }
+$1 ~ /\.noise$/ && $2 > noisiest { noisiest = $2 }
 
 function median(name,    i, j, n, v, sorted) {
     n = count[name]
@@ -39,10 +40,13 @@ function thousands(x,    text, out) {
     return text out
 }
 
+# A mark for what was measured while other programs were at work.
+function mark(name) { return median(name ".noise") > noise_max ? " ~" : "" }
+
 # The rate and, when it was measured several times, between what it was.
 function rate_text(name,    text) {
+    text = thousands(median(name ".rate")) mark(name)
     name = name ".rate"
-    text = thousands(median(name))
     if (count[name] < 2) return text
     return text " (" thousands(least(name)) " – " thousands(most(name)) ")"
 }
@@ -61,7 +65,7 @@ function deep_row(what, name, empty) {
 
 function pickup_row(what, name) {
     printf "| %-36s | %.2f | %.2f | %.2f |\n",
-        what, median(name ".p50_ms"), median(name ".p99_ms"), median(name ".max_ms")
+        what mark(name), median(name ".p50_ms"), median(name ".p99_ms"), median(name ".max_ms")
 }
 
 function bar(what, sign, wanted, measured, unit,    passes) {
@@ -81,12 +85,12 @@ function write_head() {
         disk, values["disk.p50_ms", 1] * 1000, values["disk.p50_ms", 2] * 1000
     printf "- %s with SQLite, each answer after its commit is on disk; nginx %s; beanstalkd %s.\n",
         engine, nginx_version, beanstalkd_version
-    print "- Client, engine and store share the cores. Other programs kept"
-    printf "  %.2f cores busy before and %.2f after the run.\n",
-        values["noise", 1], values["noise", 2]
+    print "- Client, engine and store share the cores. Other programs and the kernel used up to"
+    printf "  %.2f cores during a point; ~ marks figures with more than %s.\n", noisiest, noise_max
     print "- N is what one nginx worker answers to `wrk -t1 -c64` (`return 200`, 200 bytes):"
-    printf "  %s at the start, %s at the end, mean **%s requests/s**.\n\n",
-        thousands(values["nginx", 1]), thousands(values["nginx", 2]), thousands(n)
+    printf "  %s at the start, %s at the end, mean **%s requests/s**%s.\n\n",
+        thousands(values["nginx.rate", 1]), thousands(values["nginx.rate", 2]), thousands(n),
+        most("nginx.noise") > noise_max ? " ~" : ""
 }
 
 function write_rates() {
@@ -154,6 +158,7 @@ function write_bars(    put, drain) {
     bar("pickup p99", "<=", 5, median("pickup.p99_ms"), " ms")
     write_deep_bars(thousands(deep) " queued: ")
     printf "\n%s\n", misses ? misses " missed." : "All passed."
+    if (noisiest > noise_max) print "Some points were disturbed (~): run again on a calm machine."
 }
 
 function write_deep_bars(many) {
@@ -167,7 +172,7 @@ function write_deep_bars(many) {
 }
 
 END {
-    n = (values["nginx", 1] + values["nginx", 2]) / 2
+    n = (values["nginx.rate", 1] + values["nginx.rate", 2]) / 2
     write_head()
     write_rates()
     write_deep()

@@ -1,5 +1,5 @@
-# Starts and stops the servers that are measured. Sourced by bench/run, which sets: root, load (the
-# client), folder (for everything that a run writes).
+# Starts and stops the servers that are measured. Sourced by bench/run, which sets load (the client)
+# and folder (for everything that a run writes, with a copy of the engine).
 # shellcheck shell=bash disable=SC2154,SC2034
 
 server=0  # the process that is measured now; 0: none
@@ -27,7 +27,7 @@ start_engine() {
     local began log=$folder/engine.log
     port=$("$load" port)
     began=$EPOCHREALTIME
-    "$root/build/sluice" serve --listen "127.0.0.1:$port" --store "sqlite:$1/db" --no-auth \
+    "$folder/sluice" serve --listen "127.0.0.1:$port" --store "sqlite:$1/db" --no-auth \
         >"$log" 2>&1 &
     server=$!
     "$load" ready --port "$port" || {

@@ -252,8 +252,12 @@ TEST(Chain, BreaksWhenTheSpecIsChanged) {
 }
 
 TEST(Position, CountsEventsAndLinesOnOneSequence) {
-    const Event event{.seq = 3, .log_seq = 4};
-    const LogLine line{.seq = 5, .event_seq = 3};
+    Event event;
+    event.seq = 3;
+    event.log_seq = 4;
+    LogLine line;
+    line.seq = 5;
+    line.event_seq = 3;
 
     EXPECT_EQ(event.position(), 7);
     EXPECT_EQ(line.position(), 8);

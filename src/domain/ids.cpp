@@ -15,7 +15,9 @@ constexpr std::int64_t millis_max = (std::int64_t{1} << 41) - 1;
 
 void append_hex(std::string& out, std::uint64_t value, int digits) {
     constexpr char digit[] = "0123456789abcdef";
-    for (int shift = (digits - 1) * 4; shift >= 0; shift -= 4) out += digit[(value >> shift) & 0xF];
+    char text[16];
+    for (int i = digits - 1; i >= 0; --i, value >>= 4) text[i] = digit[value & 0xF];
+    out.append(text, static_cast<std::size_t>(digits));
 }
 
 std::optional<std::uint64_t> read_hex(std::string_view text) {

@@ -54,10 +54,13 @@ Digest sha256(const Digest& first, std::string_view second) {
 
 void append_hex(std::string& out, const Digest& digest) {
     constexpr char digit[] = "0123456789abcdef";
+    char text[2 * std::tuple_size_v<Digest>];
+    char* at = text;
     for (const unsigned char byte : digest) {
-        out += digit[byte >> 4];
-        out += digit[byte & 0xF];
+        *at++ = digit[byte >> 4];
+        *at++ = digit[byte & 0xF];
     }
+    out.append(text, sizeof text);
 }
 
 std::string to_hex(const Digest& digest) {

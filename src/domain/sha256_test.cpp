@@ -23,10 +23,12 @@ TEST(Sha256, TakesBytesThatAreNotText) {
 
 TEST(Sha256, OfTwoPartsIsThatOfThemJoined) {
     const Digest first = sha256("first");
+    std::string both(bytes_of(first));
+    both.append("second");
 
     const Digest joined = sha256(first, "second");
 
-    EXPECT_EQ(joined, sha256(std::string(bytes_of(first)) + "second"));
+    EXPECT_EQ(joined, sha256(both));
     EXPECT_EQ(sha256(first, ""), sha256(bytes_of(first)));
 }
 

@@ -5,13 +5,8 @@
 namespace sluice {
 namespace {
 
-void append_padded(std::string& out, unsigned value, int digits) {
-    char text[8];
-    for (int i = digits - 1; i >= 0; --i) {
-        text[i] = static_cast<char>('0' + value % 10);
-        value /= 10;
-    }
-    out.append(text, static_cast<std::size_t>(digits));
+void put_padded(char* to, unsigned value, int digits) {
+    for (int i = digits - 1; i >= 0; --i, value /= 10) to[i] = static_cast<char>('0' + value % 10);
 }
 
 // Reads fixed-width decimal fields from the front of a text.
@@ -78,20 +73,15 @@ void append_rfc3339(std::string& out, Timestamp time) {
     const auto day = floor<days>(time);
     const year_month_day date(day);
     const auto clock = duration_cast<milliseconds>(time - day).count();
-    append_padded(out, static_cast<unsigned>(static_cast<int>(date.year())), 4);
-    out += '-';
-    append_padded(out, static_cast<unsigned>(date.month()), 2);
-    out += '-';
-    append_padded(out, static_cast<unsigned>(date.day()), 2);
-    out += 'T';
-    append_padded(out, static_cast<unsigned>(clock / 3'600'000), 2);
-    out += ':';
-    append_padded(out, static_cast<unsigned>(clock / 60'000 % 60), 2);
-    out += ':';
-    append_padded(out, static_cast<unsigned>(clock / 1000 % 60), 2);
-    out += '.';
-    append_padded(out, static_cast<unsigned>(clock % 1000), 3);
-    out += 'Z';
+    char text[] = "0000-00-00T00:00:00.000Z";
+    put_padded(text, static_cast<unsigned>(static_cast<int>(date.year())), 4);
+    put_padded(text + 5, static_cast<unsigned>(date.month()), 2);
+    put_padded(text + 8, static_cast<unsigned>(date.day()), 2);
+    put_padded(text + 11, static_cast<unsigned>(clock / 3'600'000), 2);
+    put_padded(text + 14, static_cast<unsigned>(clock / 60'000 % 60), 2);
+    put_padded(text + 17, static_cast<unsigned>(clock / 1000 % 60), 2);
+    put_padded(text + 20, static_cast<unsigned>(clock % 1000), 3);
+    out.append(text, sizeof text - 1);
 }
 
 std::string to_rfc3339(Timestamp time) {

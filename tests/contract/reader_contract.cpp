@@ -10,6 +10,7 @@ namespace {
 template <class Item>
 std::vector<std::int64_t> numbers(const std::vector<Item>& items) {
     std::vector<std::int64_t> result;
+    result.reserve(items.size());
     for (const Item& item : items) result.push_back(item.seq);
     return result;
 }

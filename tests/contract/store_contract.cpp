@@ -44,7 +44,7 @@ Job StoreContract::open(const Job& queued_job, const Claim& claim) {
         const std::vector<Job> taken = take(session, filter, 1, claim.now);
         check(taken.size() == 1 && taken[0].spec.id == wanted.id,
               "the test's job is the next to be taken");
-        const Job job = running(taken[0], claim);
+        Job job = running(taken[0], claim);
         session.leases().open({&job, 1});
         return job;
     });

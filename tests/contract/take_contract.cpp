@@ -210,7 +210,7 @@ TEST_P(StoreContract, AFreedKeyGoesToTheBestOfThoseThatWaitForIt) {
         holding = commit([&](Session& session) {
             const std::vector<Job> taken = take(session, {}, 9, at(1));
             EXPECT_EQ(taken.size(), 1u);
-            const Job job = running(taken.at(0), {.token = 2000 + i});
+            Job job = running(taken.at(0), {.token = 2000 + i});
             session.leases().open({&job, 1});
             return job;
         });

@@ -46,6 +46,12 @@ const List& list(const Json& object, std::string_view member) {
     return value.as_array();
 }
 
+List list(Json&& object, std::string_view member) {
+    return list(std::as_const(object), member);
+}
+
+Json at(Json&& object, std::string_view member) { return at(std::as_const(object), member); }
+
 bool is_null(const Json& object, std::string_view member) {
     return at(object, member).is_null();
 }

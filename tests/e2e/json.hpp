@@ -22,6 +22,10 @@ const List& list(const Json& object, std::string_view member);
 bool is_null(const Json& object, std::string_view member);
 const Json& at(const Json& object, std::string_view member);
 
+// Of an object that is about to go, a copy.
+List list(Json&& object, std::string_view member);
+Json at(Json&& object, std::string_view member);
+
 // The bytes of a top-level member's value in the text of an object, as they stand there.
 std::string raw_member(std::string_view object, std::string_view member);
 

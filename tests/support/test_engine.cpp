@@ -7,7 +7,7 @@ namespace sluice {
 namespace {
 
 template <class Answer>
-Answer granted(Result<Answer> answer, const char* what) {
+Answer granted(Told<Answer> answer, const char* what) {
     if (!answer) throw std::logic_error(std::string(what) + ": " + answer.error().message);
     return std::move(*answer);
 }
@@ -112,25 +112,25 @@ void TestEngine::forget(std::uint64_t ticket) {
     run(batch);
 }
 
-Result<Extended> TestEngine::heartbeat(const Job& job) {
+Told<Extended> TestEngine::heartbeat(const Job& job) {
     Heartbeat command;
     command.lease = lease_of(job);
     return ask(std::move(command));
 }
 
-Result<Job> TestEngine::report(const Job& job, Outcome outcome, std::string error_code) {
+Told<Job> TestEngine::report(const Job& job, Outcome outcome, std::string error_code) {
     return ask(report_of(job, outcome, std::move(error_code)));
 }
 
-Result<Job> TestEngine::cancel(JobId job, std::string reason) {
+Told<Job> TestEngine::cancel(JobId job, std::string reason) {
     return ask(CancelJob{.job = job, .reason = std::move(reason), .actor = "client"});
 }
 
-Result<Job> TestEngine::hand_back(const Job& job) {
+Told<Job> TestEngine::hand_back(const Job& job) {
     return ask(HandBack{.lease = lease_of(job), .reason = "shutting down"});
 }
 
-Result<Job> TestEngine::replay(JobId job) {
+Told<Job> TestEngine::replay(JobId job) {
     return ask(ReplayJob{.job = job, .reason = "once more", .actor = "client"});
 }
 

@@ -35,6 +35,12 @@ std::optional<ErrorCode> refusal(const Result<Answer>& answer) {
     return answer ? std::nullopt : std::optional(answer.error().code);
 }
 
+// An answer that a test may leave alone when it is not what the test is about.
+template <class Answer>
+struct Told : Result<Answer> {
+    Told(const Result<Answer>& answer) : Result<Answer>(answer) {}
+};
+
 LeaseId lease_of(const Job& job);
 SubmitJobs submission(std::vector<JobSpec> specs);
 Report report_of(const Job& job, Outcome outcome, std::string error_code = "");
@@ -55,11 +61,11 @@ class TestEngine {
     Engine::Ran run();
 
     template <class Item>
-    AnswerTo<Item> ask(Item item) {
+    auto ask(Item item) {
         Batch batch;
         const auto answer = put(batch, std::move(item));
         run(batch);
-        return std::move(answer->value());
+        return Told(answer->value());
     }
 
     // Moves the clock and runs the engine at each moment at which something is due on the way.
@@ -81,11 +87,11 @@ class TestEngine {
     void forget(std::uint64_t ticket);
     std::uint64_t last_ticket() const { return last_ticket_; }
 
-    Result<Extended> heartbeat(const Job& job);
-    Result<Job> report(const Job& job, Outcome outcome, std::string error_code = "");
-    Result<Job> cancel(JobId job, std::string reason = "");
-    Result<Job> hand_back(const Job& job);
-    Result<Job> replay(JobId job);
+    Told<Extended> heartbeat(const Job& job);
+    Told<Job> report(const Job& job, Outcome outcome, std::string error_code = "");
+    Told<Job> cancel(JobId job, std::string reason = "");
+    Told<Job> hand_back(const Job& job);
+    Told<Job> replay(JobId job);
     Explanation explain(JobId job);
 
     Job find(JobId id);

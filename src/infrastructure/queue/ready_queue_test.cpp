@@ -251,22 +251,12 @@ class RandomWalk {
         switch (below(8)) {
             case 0:
             case 1:
-            case 2:
-                add();
-                break;
+            case 2: add(); break;
             case 3:
-            case 4:
-                take();
-                break;
-            case 5:
-                free_one();
-                break;
-            case 6:
-                below(2) == 0 ? remove_one() : unblock_one();
-                break;
-            default:
-                now_ += std::chrono::seconds(below(3));
-                break;
+            case 4: take(); break;
+            case 5: free_one(); break;
+            case 6: below(2) == 0 ? remove_one() : unblock_one(); break;
+            default: now_ += std::chrono::seconds(below(3)); break;
         }
         ASSERT_EQ(queue_.size(), model_.queued.size());
     }

@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "application/ports/store.hpp"
 #include "infrastructure/sqlite/statement.hpp"
 
 namespace sluice::sqlite {
@@ -25,10 +26,11 @@ struct Setting {
     const char* reads_back_as;
 };
 
-// WAL with synchronous=FULL is what makes a commit survive a power cut: the log is flushed by each one.
-// SQLite's own automatic checkpoint is off, because it drops its errors, a failed fsync among them; the
-// store checkpoints itself. The cache is small on purpose: the hot path touches the newest pages only,
-// and the kernel keeps the others. Debian's SQLite overwrites what is deleted unless told otherwise.
+// WAL with synchronous=FULL is what makes a commit survive a power cut: the log is flushed by each
+// one. SQLite's own automatic checkpoint is off, because it drops its errors, a failed fsync among
+// them; the store checkpoints itself. The cache is small on purpose: the hot path touches the
+// newest pages only, and the kernel keeps the others. Debian's SQLite overwrites what is deleted
+// unless told otherwise.
 constexpr auto writer_settings = std::to_array<Setting>({
     {"busy_timeout", "5000", "5000"},
     {"journal_mode", "WAL", "wal"},
@@ -86,12 +88,12 @@ Connection open(const std::filesystem::path& path, int flags) {
     std::call_once(configured, [] { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); });
 
     sqlite3* raw = nullptr;
-    const int code =
-        sqlite3_open_v2(path.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+    const int code = sqlite3_open_v2(path.c_str(), &raw,
+                                     flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
     Connection connection(raw);
     if (code != SQLITE_OK) {
-        throw std::runtime_error(fmt::format("cannot open {}: {}", path.string(),
-                                             raw ? sqlite3_errmsg(raw) : sqlite3_errstr(code)));
+        throw StoreUnavailable(fmt::format("cannot open {}: {}", path.string(),
+                                           raw ? sqlite3_errmsg(raw) : sqlite3_errstr(code)));
     }
     forbid_checkpoint_on_close(raw);
     return connection;
@@ -111,7 +113,9 @@ void flush_folder(const std::filesystem::path& folder) {
 
 }  // namespace
 
-void Close::operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
+void Close::operator()(sqlite3* connection) const {
+    sqlite3_close_v2(connection);
+}
 
 Connection open_writer(const std::filesystem::path& path, int pages_max) {
     Connection connection = open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
@@ -143,7 +147,9 @@ OwnerLock::OwnerLock(const std::filesystem::path& path) {
                     path.string(), lock_path.string()));
 }
 
-OwnerLock::~OwnerLock() { ::close(file_); }
+OwnerLock::~OwnerLock() {
+    ::close(file_);
+}
 
 void create_folder_of(const std::filesystem::path& path) {
     const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();

@@ -12,11 +12,12 @@ struct Close {
 };
 using Connection = std::unique_ptr<sqlite3, Close>;
 
-// A connection may be used by one thread at a time. Throws std::runtime_error when the file cannot be
-// opened, or does not honour a setting that durability rests on.
+// A connection may be used by one thread at a time. Throws StoreUnavailable when the file cannot be
+// opened, and std::runtime_error when it does not honour a setting that durability rests on.
 
 // The one connection that writes and checkpoints. Creates the file when it is missing. `pages_max`
-// limits the size of the file; zero: the disk does. What would not fit is refused as StoreUnavailable.
+// limits the size of the file; zero: the disk does. What would not fit is refused as
+// StoreUnavailable.
 Connection open_writer(const std::filesystem::path& path, int pages_max);
 
 // Never writes and never checkpoints: SQLite before 3.51.3 can corrupt the file when a second

@@ -23,9 +23,10 @@ class Reading {
     Statement& statement_;
 };
 
-// A filter that the driving query does not cover in full may turn candidates down; a chunk that is too
-// small then costs queries, and one that is too large reads jobs that nobody asked for.
+// A filter that the driving query does not cover in full may turn candidates down; a chunk that is
+// too small then costs queries, and one that is too large reads jobs that nobody asked for.
 constexpr int candidates_min = 32;
+constexpr int candidates_max = 1000;
 
 }  // namespace
 
@@ -103,7 +104,7 @@ std::vector<Job> JobQueries::list(const JobFilter& filter, JobId before, int lim
 
     ListQuery query(connection_, filter);
     const auto wanted = static_cast<std::size_t>(limit);
-    const int chunk = std::max(limit, candidates_min);
+    const int chunk = std::clamp(limit, candidates_min, candidates_max);
     for (bool more = true; more && jobs.size() < wanted;) {
         const std::vector<JobId> candidates = query.next(before, chunk);
         more = candidates.size() == static_cast<std::size_t>(chunk);

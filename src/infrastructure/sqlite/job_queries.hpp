@@ -8,8 +8,9 @@
 
 namespace sluice::sqlite {
 
-// The reading half of the store, on one connection: what readers and the writing session share. Each
-// function sees one moment only when the caller has a transaction open, save where one job is asked for.
+// The reading half of the store, on one connection: what readers and the writing session share.
+// Each function sees one moment only when the caller has a transaction open, save where one job is
+// asked for.
 class JobQueries {
   public:
     explicit JobQueries(sqlite3* connection);
@@ -17,8 +18,8 @@ class JobQueries {
     std::optional<Job> find(JobId id);
     std::vector<std::optional<Job>> find(std::span<const JobId> ids);
 
-    // The same for jobs that are known to be queued or leased, in half the time; they abort when there
-    // is no such job.
+    // The same for jobs that are known to be queued or leased, in half the time; they abort when
+    // there is no such job.
     Job find_queued(JobId id);
     Job find_leased(JobId id);
 

@@ -24,8 +24,6 @@ std::int64_t take_number(std::string_view& text) {
     return number;
 }
 
-std::optional<std::string_view> or_null(const std::string& text) { return given(text); }
-
 // NULL while it is as the job was submitted with, which it nearly always is.
 std::optional<Timestamp> moved_run_after(const Job& job) {
     return job.run_after == job.spec.run_after ? std::nullopt : std::optional(job.run_after);
@@ -129,80 +127,73 @@ bool may_be_requeued(const Job& job, std::int64_t events) {
     return job.head.seq > events || job.run_after != job.spec.run_after;
 }
 
-void insert_job(Statement& insert, const Job& job) {
+JobTexts::JobTexts(const JobSpec& spec)
+    : labels(join_texts(spec.labels)),
+      exclusive_keys(join_texts(spec.exclusive_keys)),
+      backoff(backoff_text(spec.backoff)) {}
+
+void bind_job(Statement& insert, int place, const Job& job, const JobTexts& texts) {
     const JobSpec& spec = job.spec;
-    const std::string labels = join_texts(spec.labels);
-    const std::string keys = join_texts(spec.exclusive_keys);
-    const std::string backoff = backoff_text(spec.backoff);
     const auto run_after =
         spec.run_after == spec.created_at ? std::nullopt : std::optional(spec.run_after);
-    insert
-        .with(spec.id, spec.tenant, spec.queue, spec.type, spec.priority, spec.created_at, run_after,
-              or_null(labels), or_null(spec.site_id), or_null(spec.node_id), or_null(keys),
-              spec.depends_on.size(), spec.max_attempts, spec.timeout, or_null(backoff),
-              spec.retry_on_timeout, spec.on_dependency_failure == OnDependencyFailure::run,
-              or_null(spec.project), or_null(spec.entity_type), or_null(spec.entity_id),
-              or_null(spec.source), or_null(spec.correlation_id), spec.replay_of,
-              spec.payload_digest, job.head.hash, spec.payload)
-        .run();
+    insert.bind_from(place, spec.id, spec.tenant, spec.queue, spec.type, spec.priority,
+                     spec.created_at, run_after, given(texts.labels), given(spec.site_id),
+                     given(spec.node_id), given(texts.exclusive_keys), spec.depends_on.size(),
+                     spec.max_attempts, spec.timeout, given(texts.backoff), spec.retry_on_timeout,
+                     spec.on_dependency_failure == OnDependencyFailure::run, given(spec.project),
+                     given(spec.entity_type), given(spec.entity_id), given(spec.source),
+                     given(spec.correlation_id), spec.replay_of, spec.payload_digest, job.head.hash,
+                     spec.payload);
 }
 
-void insert_requeued(Statement& insert, const Job& job) {
-    insert
-        .with(job.spec.id, job.started_at, job.attempt, moved_run_after(job), job.progress,
-              or_null(job.message), or_null(job.error_code), or_null(job.error_message),
-              or_null(job.result), job.log_seq, job.head.seq, job.head.hash)
-        .run();
+void bind_requeued(Statement& insert, int place, const Job& job) {
+    insert.bind_from(place, job.spec.id, job.started_at, job.attempt, moved_run_after(job),
+                     job.progress, given(job.message), given(job.error_code),
+                     given(job.error_message), given(job.result), job.log_seq, job.head.seq,
+                     job.head.hash);
 }
 
-void insert_lease(Statement& insert, const Job& job) {
+void bind_lease(Statement& insert, int place, const Job& job) {
     const Lease& lease = *job.lease;
-    insert
-        .with(job.spec.id, lease.token, lease.worker_id, lease.since, lease.until, lease.term,
-              lease.stop_requested, lease.client_seq, lease.batch_mark, job.attempt,
-              moved_run_after(job), job.progress, or_null(job.message), or_null(job.error_code),
-              or_null(job.error_message), or_null(job.result), job.log_seq, job.head.seq,
-              job.head.hash)
-        .run();
+    insert.bind_from(place, job.spec.id, lease.token, lease.worker_id, lease.since, lease.until,
+                     lease.term, lease.stop_requested, lease.client_seq, lease.batch_mark,
+                     job.attempt, moved_run_after(job), job.progress, given(job.message),
+                     given(job.error_code), given(job.error_message), given(job.result),
+                     job.log_seq, job.head.seq, job.head.hash);
 }
 
-void insert_done(Statement& insert, const Job& job) {
-    insert
-        .with(job.spec.id, job.state, job.started_at, *job.completed_at, job.attempt,
-              moved_run_after(job), job.progress, or_null(job.message), or_null(job.error_code),
-              or_null(job.error_message), or_null(job.result), job.log_seq, job.head.seq,
-              job.head.hash)
-        .run();
+void bind_done(Statement& insert, int place, const Job& job) {
+    insert.bind_from(place, job.spec.id, job.state, job.started_at, *job.completed_at, job.attempt,
+                     moved_run_after(job), job.progress, given(job.message), given(job.error_code),
+                     given(job.error_message), given(job.result), job.log_seq, job.head.seq,
+                     job.head.hash);
+}
+
+void bind_event(Statement& insert, int place, const Event& event) {
+    insert.bind_from(place, event.job, event.seq, event.step, event.from, event.to, event.attempt,
+                     event.lease, event.at, event.log_seq, event.actor, given(event.detail),
+                     event.hash);
+}
+
+void bind_line(Statement& insert, int place, const LogLine& line) {
+    insert.bind_from(place, line.job, line.seq, line.attempt, line.level, line.at, line.event_seq,
+                     line.message, given(line.data));
 }
 
 void update_lease(Statement& update, const Job& job) {
     const Lease& lease = *job.lease;
     update
         .with(lease.until, lease.term, lease.stop_requested, lease.client_seq, lease.batch_mark,
-              job.progress, or_null(job.message), job.log_seq, job.head.seq, job.head.hash,
+              job.progress, given(job.message), job.log_seq, job.head.seq, job.head.hash,
               job.spec.id, lease.token)
         .run_on_one_row();
 }
 
 void update_done(Statement& update, const Job& job) {
     update
-        .with(job.progress, or_null(job.message), job.log_seq, job.head.seq, job.head.hash,
+        .with(job.progress, given(job.message), job.log_seq, job.head.seq, job.head.hash,
               job.spec.id)
         .run_on_one_row();
-}
-
-void insert_event(Statement& insert, const Event& event) {
-    insert
-        .with(event.job, event.seq, event.step, event.from, event.to, event.attempt, event.lease,
-              event.at, event.log_seq, event.actor, or_null(event.detail), event.hash)
-        .run();
-}
-
-void insert_line(Statement& insert, const LogLine& line) {
-    insert
-        .with(line.job, line.seq, line.attempt, line.level, line.at, line.event_seq, line.message,
-              or_null(line.data))
-        .run();
 }
 
 int read_queue_spec(Row& row, JobSpec& spec) {
@@ -226,7 +217,8 @@ int read_spec(Row& row, JobSpec& spec, Digest& first_hash) {
     spec.timeout = row.duration();
     spec.backoff = parse_backoff(row.text());
     spec.retry_on_timeout = row.flag();
-    spec.on_dependency_failure = row.flag() ? OnDependencyFailure::run : OnDependencyFailure::cancel;
+    spec.on_dependency_failure =
+        row.flag() ? OnDependencyFailure::run : OnDependencyFailure::cancel;
     spec.project = row.text();
     spec.entity_type = row.text();
     spec.entity_id = row.text();

@@ -5,9 +5,10 @@
 
 #include "infrastructure/sqlite/queries.hpp"
 
-// What a list is driven by decides how much it reads. Running jobs are found in `lease`, ended ones in
-// `done`, those that went wrong in its index; all else walks down `job`, or one of its partial indexes.
-// The jobs of one entity, one correlation or one replayed job are few, whatever their states.
+// What a list is driven by decides how much it reads. Running jobs are found in `lease`, ended ones
+// in `done`, those that went wrong in its index; all else walks down `job`, or one of its partial
+// indexes. The jobs of one entity, one correlation or one replayed job are few, whatever their
+// states.
 namespace sluice::sqlite {
 namespace {
 
@@ -84,9 +85,10 @@ ListQuery::ListQuery(sqlite3* connection, const JobFilter& filter)
     : filter_(filter), statement_(connection, list_sql(filter)) {}
 
 std::vector<JobId> ListQuery::next(JobId before, int count) {
-    statement_.with(before);
-    int place = 1;
-    const auto bind = [&](const auto& value) { statement_.bind_at(++place, value); };
+    statement_.rewind();
+    int place = 0;
+    const auto bind = [&](const auto& value) { statement_.bind_from(place++, value); };
+    bind(before);
     if (!filter_.tenant.empty()) bind(filter_.tenant);
     for (const TextCondition& condition : text_conditions) {
         if (!(filter_.*condition.field).empty()) bind(filter_.*condition.field);

@@ -11,8 +11,8 @@ namespace sluice::sqlite {
 // The SQL text for a filter, put together from the fixed pieces in queries.hpp.
 std::string list_sql(const JobFilter& filter);
 
-// Finds the ids of jobs that a filter may accept, newest first. It leaves out no job that the filter
-// accepts; whether it accepts a candidate is for JobFilter::accepts to say.
+// Finds the ids of jobs that a filter may accept, newest first. It leaves out no job that the
+// filter accepts; whether it accepts a candidate is for JobFilter::accepts to say.
 class ListQuery {
   public:
     // The filter must live as long as the query.

@@ -38,7 +38,9 @@ void Marks::job_put(JobId id) {
     number_given(id.value);
 }
 
-void Marks::number_given(std::int64_t number) { given_ = std::max(given_, number); }
+void Marks::number_given(std::int64_t number) {
+    given_ = std::max(given_, number);
+}
 
 void Marks::write() {
     if (given_ > reserved_) {

@@ -49,10 +49,11 @@ void refuse_strangers(const std::vector<MigrationStatus>& statuses,
                 "none above {:04}; use the newer version",
                 status.name, newest));
         }
-        throw std::runtime_error(fmt::format(
-            "migration {} was applied to the store with another text than this version has; use the "
-            "version that the store was made with",
-            status.name));
+        throw std::runtime_error(
+            fmt::format("migration {} was applied to the store with another text than this version "
+                        "has; use the "
+                        "version that the store was made with",
+                        status.name));
     }
 }
 
@@ -73,7 +74,9 @@ void apply(sqlite3* connection, const Migration& migration, Timestamp now) {
 
 }  // namespace
 
-std::span<const Migration> embedded_migrations() { return embedded; }
+std::span<const Migration> embedded_migrations() {
+    return embedded;
+}
 
 std::vector<MigrationStatus> migration_status(sqlite3* connection,
                                               std::span<const Migration> known) {

@@ -1,37 +1,37 @@
 #pragma once
 
-// Every SQL text of the store. Values are bound in the order of their placeholders.
+// Every SQL text of the store. Values are bound in the order of their placeholders. The texts of
+// inserts end with their columns; see insert.hpp.
 namespace sluice::sqlite::sql {
 
 // Column lists that several statements share, as macros since literals are joined by the compiler.
 // The standing of a job: how it stands beside what was asked for.
-#define SLUICE_STANDING(t)                                                                      \
-    t "attempt, " t "run_after, " t "progress, " t "message, " t "error_code, " t               \
+#define SLUICE_STANDING(t)                                                        \
+    t "attempt, " t "run_after, " t "progress, " t "message, " t "error_code, " t \
       "error_message, " t "result, " t "log_seq, " t "event_seq, " t "head_hash"
-#define SLUICE_QUEUE_SPEC                                                                       \
-    "j.id, j.tenant, j.queue, j.type, j.priority, j.created_at, j.run_after, j.labels, "        \
+#define SLUICE_QUEUE_SPEC                                                                \
+    "j.id, j.tenant, j.queue, j.type, j.priority, j.created_at, j.run_after, j.labels, " \
     "j.site_id, j.node_id, j.exclusive_keys, j.dependencies"
-#define SLUICE_SPEC                                                                             \
-    SLUICE_QUEUE_SPEC                                                                           \
-    ", j.max_attempts, j.timeout, j.backoff, j.retry_on_timeout, j.run_despite_failure, "       \
-    "j.project, j.entity_type, j.entity_id, j.source, j.correlation_id, j.replay_of, "          \
+#define SLUICE_SPEC                                                                       \
+    SLUICE_QUEUE_SPEC                                                                     \
+    ", j.max_attempts, j.timeout, j.backoff, j.retry_on_timeout, j.run_despite_failure, " \
+    "j.project, j.entity_type, j.entity_id, j.source, j.correlation_id, j.replay_of, "    \
     "j.payload_digest, j.head_hash, j.payload"
 #define SLUICE_REQUEUED "r.id, r.started_at, " SLUICE_STANDING("r.")
-#define SLUICE_LEASE                                                                            \
-    "l.token, l.worker_id, l.since, l.until, l.term, l.stop_requested, l.client_seq, "          \
+#define SLUICE_LEASE                                                                   \
+    "l.token, l.worker_id, l.since, l.until, l.term, l.stop_requested, l.client_seq, " \
     "l.batch_mark, " SLUICE_STANDING("l.")
 #define SLUICE_DONE "d.state, d.started_at, d.completed_at, " SLUICE_STANDING("d.")
 
 // ── jobs ────────────────────────────────────────────────────────────────────────────────────────
 inline constexpr char insert_job[] = R"sql(
-INSERT INTO job (id, tenant, queue, type, priority, created_at, run_after, labels, site_id, node_id,
-    exclusive_keys, dependencies, max_attempts, timeout, backoff, retry_on_timeout,
-    run_despite_failure, project, entity_type, entity_id, source, correlation_id, replay_of,
-    payload_digest, head_hash, payload)
-VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?))sql";
+INSERT OR ROLLBACK INTO job (id, tenant, queue, type, priority, created_at, run_after, labels,
+    site_id, node_id, exclusive_keys, dependencies, max_attempts, timeout, backoff,
+    retry_on_timeout, run_despite_failure, project, entity_type, entity_id, source,
+    correlation_id, replay_of, payload_digest, head_hash, payload))sql";
 
 inline constexpr char insert_dependency[] =
-    "INSERT INTO dependency (job_id, depends_on) VALUES (?, ?)";
+    "INSERT OR ROLLBACK INTO dependency (job_id, depends_on)";
 inline constexpr char list_dependencies[] =
     "SELECT depends_on FROM dependency WHERE job_id = ? ORDER BY depends_on";
 inline constexpr char has_open_dependency[] = R"sql(
@@ -45,22 +45,21 @@ inline constexpr char find_job[] =
 inline constexpr char find_queued_job[] =
     "SELECT " SLUICE_SPEC ", " SLUICE_REQUEUED
     " FROM job j LEFT JOIN requeued r ON r.id = j.id WHERE j.id = ?";
-// The last column tells whether the job has ended, in which case this is not all there is to know of it.
-inline constexpr char find_leased_job[] =
-    "SELECT " SLUICE_SPEC ", " SLUICE_LEASE ", d.state"
-    " FROM job j CROSS JOIN lease l ON l.id = j.id LEFT JOIN done d ON d.id = j.id WHERE j.id = ?";
+// The last column tells whether the job has ended; then this is not all there is to know of it.
+inline constexpr char find_leased_job[] = "SELECT " SLUICE_SPEC ", " SLUICE_LEASE
+                                          ", d.state FROM job j CROSS JOIN lease l ON l.id = j.id"
+                                          " LEFT JOIN done d ON d.id = j.id WHERE j.id = ?";
 
 inline constexpr char ids_after[] = "SELECT id FROM job WHERE id > ? ORDER BY id LIMIT ?";
 
 // ── how jobs stand ──────────────────────────────────────────────────────────────────────────────
 inline constexpr char insert_requeued[] =
-    "INSERT INTO requeued (id, started_at, " SLUICE_STANDING("")
-    ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?)";
+    "INSERT OR ROLLBACK INTO requeued (id, started_at, " SLUICE_STANDING("") ")";
 inline constexpr char delete_requeued[] = "DELETE FROM requeued WHERE id = ?";
 
 inline constexpr char insert_lease[] =
-    "INSERT INTO lease (id, token, worker_id, since, until, term, stop_requested, client_seq, "
-    "batch_mark, " SLUICE_STANDING("") ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    "INSERT OR ROLLBACK INTO lease (id, token, worker_id, since, until, term, stop_requested, "
+    "client_seq, batch_mark, " SLUICE_STANDING("") ")";
 inline constexpr char update_lease[] = R"sql(
 UPDATE lease SET until = ?, term = ?, stop_requested = ?, client_seq = ?, batch_mark = ?,
     progress = ?, message = ?, log_seq = ?, event_seq = ?, head_hash = ?
@@ -68,8 +67,7 @@ WHERE id = ? AND token = ?)sql";
 inline constexpr char delete_lease[] = "DELETE FROM lease WHERE id = ?";
 
 inline constexpr char insert_done[] =
-    "INSERT INTO done (id, state, started_at, completed_at, " SLUICE_STANDING("")
-    ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    "INSERT OR ROLLBACK INTO done (id, state, started_at, completed_at, " SLUICE_STANDING("") ")";
 // Only for a job whose lease outlived its end: what the lease knew last, once it is closed.
 inline constexpr char update_done[] = R"sql(
 UPDATE done SET progress = ?, message = ?, log_seq = ?, event_seq = ?, head_hash = ?
@@ -77,15 +75,13 @@ WHERE id = ?)sql";
 
 // ── history ─────────────────────────────────────────────────────────────────────────────────────
 inline constexpr char insert_event[] = R"sql(
-INSERT INTO event (job_id, seq, step, from_state, to_state, attempt, lease, at, log_seq, actor,
-    detail, hash)
-VALUES (?,?,?,?,?,?,?,?,?,?,?,?))sql";
+INSERT OR ROLLBACK INTO event (job_id, seq, step, from_state, to_state, attempt, lease, at, log_seq,
+    actor, detail, hash))sql";
 inline constexpr char list_events[] = R"sql(
 SELECT seq, step, from_state, to_state, attempt, lease, at, log_seq, actor, detail, hash
 FROM event WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ?)sql";
 inline constexpr char insert_line[] = R"sql(
-INSERT INTO log (job_id, seq, attempt, level, at, event_seq, message, data)
-VALUES (?,?,?,?,?,?,?,?))sql";
+INSERT OR ROLLBACK INTO log (job_id, seq, attempt, level, at, event_seq, message, data))sql";
 inline constexpr char list_lines[] = R"sql(
 SELECT seq, attempt, level, at, event_seq, message, data
 FROM log WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ?)sql";
@@ -102,21 +98,24 @@ DELETE FROM idempotency WHERE (tenant, key) IN
 // ── the start, and the marks that keep it short ─────────────────────────────────────────────────
 inline constexpr char renew_leases[] = "UPDATE lease SET until = max(until, ? + term)";
 // CROSS JOIN fixes the order of the loops: leases are few, jobs are many.
-inline constexpr char list_leases[] =
-    "SELECT " SLUICE_QUEUE_SPEC ", j.timeout, l.token, l.since, l.until, l.stop_requested, "
-    "EXISTS (SELECT 1 FROM done d WHERE d.id = l.id) "
-    "FROM lease l CROSS JOIN job j ON j.id = l.id";
-inline constexpr char list_queue[] =
-    "SELECT " SLUICE_QUEUE_SPEC ", r.id, r.run_after FROM job j LEFT JOIN requeued r ON r.id = j.id "
-    "WHERE j.id >= ? AND NOT EXISTS (SELECT 1 FROM done d WHERE d.id = j.id) "
-    "AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.id = j.id) ORDER BY j.id";
+inline constexpr char list_leases[] = "SELECT " SLUICE_QUEUE_SPEC
+                                      ", j.timeout, l.token, l.since, l.until, l.stop_requested, "
+                                      "EXISTS (SELECT 1 FROM done d WHERE d.id = l.id) "
+                                      "FROM lease l CROSS JOIN job j ON j.id = l.id";
+// Outer joins, since NOT EXISTS would open its table anew for each of a million rows. Those that
+// are leased are among them.
+inline constexpr char list_unfinished[] =
+    "SELECT " SLUICE_QUEUE_SPEC
+    ", r.id, r.run_after FROM job j LEFT JOIN done d ON d.id = j.id "
+    "LEFT JOIN requeued r ON r.id = j.id WHERE j.id >= ? AND d.id IS NULL ORDER BY j.id";
 inline constexpr char walk_from_low_water[] = R"sql(
-SELECT j.id, EXISTS (SELECT 1 FROM done d WHERE d.id = j.id) FROM job j
+SELECT j.id, d.id IS NOT NULL FROM job j LEFT JOIN done d ON d.id = j.id
 WHERE j.id >= ? ORDER BY j.id LIMIT ?)sql";
 inline constexpr char read_mark[] = "SELECT value FROM meta WHERE key = ?";
 inline constexpr char write_mark[] = "UPDATE meta SET value = ? WHERE key = ?";
 
-// ── lists: one driver, any of the conditions, one order; see job_queries.cpp ───────────────────────
+// ── lists: one driver, any of the conditions, one order; see job_queries.cpp
+// ───────────────────────
 inline constexpr char list_from_jobs[] = "SELECT j.id FROM job j WHERE j.id < ?";
 inline constexpr char list_from_leases[] =
     "SELECT j.id FROM lease l CROSS JOIN job j ON j.id = l.id WHERE l.id < ?";

@@ -28,6 +28,7 @@ void merge(std::vector<Readied>& list, std::vector<Readied> more) {
 void QueueIndex::load(sqlite3* connection, JobId low_water, Timestamp now) {
     ready_.clear();
     leases_.clear();
+    live_.clear();
     stale_ = true;  // until all of it was read
 
     seen_ = session_seen_ = std::max(seen_, now);
@@ -58,7 +59,7 @@ void QueueIndex::load_leases(sqlite3* connection) {
 }
 
 void QueueIndex::load_queue(sqlite3* connection, JobId low_water) {
-    Statement query(connection, sql::list_queue);
+    Statement query(connection, sql::list_unfinished);
     Statement dependencies(connection, sql::list_dependencies);
     Statement has_open_dependency(connection, sql::has_open_dependency);
     JobSpec spec;
@@ -66,6 +67,7 @@ void QueueIndex::load_queue(sqlite3* connection, JobId low_water) {
     while (query.next_row()) {
         Row row(query);
         const bool has_dependencies = read_queue_spec(row, spec) > 0;
+        if (leases_.contains(spec.id)) continue;
         const bool was_requeued = !row.next_is_null();
         row.skip(1);
         const std::optional<Timestamp> moved = was_requeued ? row.maybe_time() : std::nullopt;
@@ -74,7 +76,8 @@ void QueueIndex::load_queue(sqlite3* connection, JobId low_water) {
             blocked = has_open_dependency.with(spec.id).next_row();
             spec.depends_on.clear();
             dependencies.with(spec.id);
-            while (dependencies.next_row()) spec.depends_on.push_back(JobId{dependencies.integer(0)});
+            while (dependencies.next_row())
+                spec.depends_on.push_back(JobId{dependencies.integer(0)});
         }
         ready_.add(spec, moved.value_or(spec.run_after), blocked);
     }

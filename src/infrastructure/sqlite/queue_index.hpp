@@ -5,13 +5,14 @@
 #include "application/ports/store.hpp"
 #include "infrastructure/queue/lease_clock.hpp"
 #include "infrastructure/queue/ready_queue.hpp"
+#include "infrastructure/sqlite/live_jobs.hpp"
 #include "infrastructure/sqlite/statement.hpp"
 
 namespace sluice::sqlite {
 
-// What may be claimed and what is leased, in memory beside the tables: the process owns the file, so
-// nobody else changes them. The sessions change both together. After a rollback the index no longer
-// matches and is loaded anew.
+// What may be claimed and what is leased, in memory beside the tables: the process owns the file,
+// so nobody else changes them. The sessions change both together. After a rollback the index no
+// longer matches and is loaded anew.
 class QueueIndex {
   public:
     // Reads the tables. `low_water`: every job below has ended.
@@ -19,8 +20,10 @@ class QueueIndex {
 
     ReadyQueue& ready() { return ready_; }
     LeaseClock& leases() { return leases_; }
+    LiveJobs& live() { return live_; }
 
-    // What became claimable since the last call, leaving out what a session did that was rolled back.
+    // What became claimable since the last call, leaving out what a session did that was rolled
+    // back.
     std::vector<Readied> newly_ready(Timestamp now);
 
     void committed();
@@ -34,9 +37,10 @@ class QueueIndex {
 
     ReadyQueue ready_;
     LeaseClock leases_;
-    std::vector<Readied> unreported_;  // of sessions that were committed
-    std::vector<Readied> reported_;    // of those, what the open session was told
-    Timestamp seen_ = Timestamp::min();         // up to here it was reported what became due
+    LiveJobs live_;
+    std::vector<Readied> unreported_;    // of sessions that were committed
+    std::vector<Readied> reported_;      // of those, what the open session was told
+    Timestamp seen_ = Timestamp::min();  // up to here it was reported what became due
     Timestamp session_seen_ = Timestamp::min();
     bool stale_ = false;
 };

@@ -5,6 +5,20 @@
 #include "infrastructure/sqlite/queries.hpp"
 
 namespace sluice::sqlite {
+namespace {
+
+// What is put while more jobs than this wait is not claimed soon enough to be worth keeping at
+// hand.
+constexpr std::size_t short_queue = 4096;
+
+std::vector<JobTexts> texts_of(std::span<const Arrival> arrivals) {
+    std::vector<JobTexts> texts;
+    texts.reserve(arrivals.size());
+    for (const Arrival& arrival : arrivals) texts.emplace_back(arrival.job.spec);
+    return texts;
+}
+
+}  // namespace
 
 SqliteJobs::SqliteJobs(sqlite3* connection, JobQueries& queries, QueueIndex& index, Marks& marks)
     : queries_(queries),
@@ -22,7 +36,9 @@ std::vector<std::optional<Job>> SqliteJobs::find(std::span<const JobId> ids) {
     std::vector<std::optional<Job>> jobs;
     jobs.reserve(ids.size());
     for (const JobId id : ids) {
-        if (index_.leases().contains(id)) {
+        if (const Job* live = index_.live().find(id)) {
+            jobs.emplace_back(*live);
+        } else if (index_.leases().contains(id)) {
             jobs.emplace_back(queries_.find_leased(id));
         } else {
             jobs.push_back(queries_.find(id));
@@ -48,30 +64,44 @@ std::vector<JobId> SqliteJobs::ids_after(JobId after, int limit) {
 }
 
 void SqliteJobs::put(std::span<const Arrival> arrivals) {
+    write(arrivals);
     for (const Arrival& arrival : arrivals) {
-        const JobSpec& spec = arrival.job.spec;
+        const Job& job = arrival.job;
+        if (may_be_requeued(job, 1)) insert_requeued_.run(std::span(&job, 1), bind_requeued);
+        if (index_.ready().size() < short_queue) index_.live().keep(job);
+        marks_.job_put(job.spec.id);
+        index_.ready().add(job.spec, job.run_after, arrival.blocked);
+    }
+}
+
+void SqliteJobs::write(std::span<const Arrival> arrivals) {
+    const std::vector<JobTexts> texts = texts_of(arrivals);
+    std::size_t next = 0;
+    insert_job_.run(arrivals, [&](Statement& insert, int place, const Arrival& arrival) {
         check(arrival.job.head.seq <= 1, "a job is put with its first event");
-        insert_job(insert_job_, arrival.job);
-        for (const JobId dependency : spec.depends_on) {
-            insert_dependency_.with(spec.id, dependency).run();
-        }
-        if (may_be_requeued(arrival.job, 1)) insert_requeued(insert_requeued_, arrival.job);
-        marks_.job_put(spec.id);
-        index_.ready().add(spec, arrival.job.run_after, arrival.blocked);
+        bind_job(insert, place, arrival.job, texts[next++]);
+    });
+    for (const Arrival& arrival : arrivals) {
+        insert_dependency_.run(arrival.job.spec.depends_on,
+                               [&](Statement& insert, int place, JobId dependency) {
+                                   insert.bind_from(place, arrival.job.spec.id, dependency);
+                               });
     }
 }
 
 void SqliteJobs::requeue(std::span<const Job> jobs) {
+    insert_requeued_.run(jobs, bind_requeued);
     for (const Job& job : jobs) {
-        insert_requeued(insert_requeued_, job);
         close_lease(job.spec.id);
+        index_.live().forget(job.spec.id);
         index_.ready().add(job.spec, job.run_after, false);
     }
 }
 
 void SqliteJobs::finish(std::span<const Job> jobs) {
+    insert_done_.run(jobs, bind_done);
     for (const Job& job : jobs) {
-        insert_done(insert_done_, job);
+        index_.live().forget(job.spec.id);
         if (job.lease) {
             keep_lease(job);
         } else if (index_.leases().contains(job.spec.id)) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "application/ports/store.hpp"
+#include "infrastructure/sqlite/insert.hpp"
 #include "infrastructure/sqlite/job_queries.hpp"
 #include "infrastructure/sqlite/marks.hpp"
 #include "infrastructure/sqlite/queue_index.hpp"
@@ -25,6 +26,7 @@ class SqliteJobs final : public JobStore {
     void unblock(std::span<const Job> jobs) override;
 
   private:
+    void write(std::span<const Arrival> arrivals);
     void close_lease(JobId id);
     void keep_lease(const Job& job);
     void leave_queue(const Job& job);
@@ -32,11 +34,11 @@ class SqliteJobs final : public JobStore {
     JobQueries& queries_;
     QueueIndex& index_;
     Marks& marks_;
-    Statement insert_job_;
-    Statement insert_dependency_;
-    Statement insert_requeued_;
+    Insert insert_job_;
+    Insert insert_dependency_;
+    Insert insert_requeued_;
     Statement delete_requeued_;
-    Statement insert_done_;
+    Insert insert_done_;
     Statement update_lease_;
     Statement delete_lease_;
 };

@@ -34,16 +34,20 @@ std::vector<std::vector<Job>> SqliteLeases::take(std::span<const Wanted> wanted,
         const std::vector<JobId> ids = index_.ready().take(*want.filter, want.limit, now);
         std::vector<Job>& jobs = taken.emplace_back();
         jobs.reserve(ids.size());
-        for (const JobId id : ids) jobs.push_back(queries_.find_queued(id));
+        for (const JobId id : ids) {
+            const Job* live = index_.live().find(id);
+            jobs.push_back(live ? *live : queries_.find_queued(id));
+        }
     }
     return taken;
 }
 
 void SqliteLeases::open(std::span<const Job> jobs) {
+    insert_lease_.run(jobs, bind_lease);
     for (const Job& job : jobs) {
-        insert_lease(insert_lease_, job);
         if (may_be_requeued(job, 2)) delete_requeued_.with(job.spec.id).run();
         index_.leases().set(job.spec.id, job.lease->until, watched_deadline(job));
+        index_.live().keep(job);
         marks_.number_given(job.lease->token.value);
     }
 }
@@ -52,6 +56,7 @@ void SqliteLeases::save(std::span<const Job> jobs) {
     for (const Job& job : jobs) {
         update_lease(update_lease_, job);
         index_.leases().set(job.spec.id, job.lease->until, watched_deadline(job));
+        index_.live().keep(job);
     }
 }
 
@@ -59,6 +64,7 @@ void SqliteLeases::close(std::span<const Job> jobs) {
     for (const Job& job : jobs) {
         delete_lease_.with(job.spec.id).run_on_one_row();
         update_done(update_done_, job);
+        index_.live().forget(job.spec.id);
         index_.leases().erase(job.spec.id);
         index_.ready().free_keys(job.spec.id);
     }
@@ -76,7 +82,9 @@ Timestamp SqliteLeases::next_due() {
     return std::min(index_.leases().next_due(), index_.ready().next_due());
 }
 
-std::vector<Readied> SqliteLeases::newly_ready(Timestamp now) { return index_.newly_ready(now); }
+std::vector<Readied> SqliteLeases::newly_ready(Timestamp now) {
+    return index_.newly_ready(now);
+}
 
 std::vector<std::optional<JobId>> SqliteLeases::holders(const std::string& tenant,
                                                         std::span<const std::string> keys) {
@@ -86,6 +94,8 @@ std::vector<std::optional<JobId>> SqliteLeases::holders(const std::string& tenan
     return found;
 }
 
-std::vector<Depth> SqliteLeases::depths() { return index_.ready().depths(); }
+std::vector<Depth> SqliteLeases::depths() {
+    return index_.ready().depths();
+}
 
 }  // namespace sluice::sqlite

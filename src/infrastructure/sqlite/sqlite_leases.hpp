@@ -1,13 +1,15 @@
 #pragma once
 
 #include "application/ports/store.hpp"
+#include "infrastructure/sqlite/insert.hpp"
 #include "infrastructure/sqlite/job_queries.hpp"
 #include "infrastructure/sqlite/marks.hpp"
 #include "infrastructure/sqlite/queue_index.hpp"
 
 namespace sluice::sqlite {
 
-// The leases of the writing session. What is due comes from the index, what is kept from the tables.
+// The leases of the writing session. What is due comes from the index, what is kept from the
+// tables.
 class SqliteLeases final : public LeaseStore {
   public:
     SqliteLeases(sqlite3* connection, JobQueries& queries, QueueIndex& index, Marks& marks);
@@ -28,7 +30,7 @@ class SqliteLeases final : public LeaseStore {
     JobQueries& queries_;
     QueueIndex& index_;
     Marks& marks_;
-    Statement insert_lease_;
+    Insert insert_lease_;
     Statement update_lease_;
     Statement delete_lease_;
     Statement update_done_;

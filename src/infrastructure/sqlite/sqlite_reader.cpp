@@ -6,7 +6,9 @@ namespace {
 // Holds one moment of the store still, for as long as it lives.
 class Snapshot {
   public:
-    explicit Snapshot(sqlite3* connection) : connection_(connection) { execute(connection, "BEGIN"); }
+    explicit Snapshot(sqlite3* connection) : connection_(connection) {
+        execute(connection, "BEGIN");
+    }
     // Nothing was written, so there is nothing to lose when this fails.
     ~Snapshot() { roll_back(connection_); }
     Snapshot(const Snapshot&) = delete;

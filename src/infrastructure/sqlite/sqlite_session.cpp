@@ -12,11 +12,11 @@ SqliteHistory::SqliteHistory(sqlite3* connection)
     : insert_event_(connection, sql::insert_event), insert_line_(connection, sql::insert_line) {}
 
 void SqliteHistory::append(std::span<const Event> events) {
-    for (const Event& event : events) insert_event(insert_event_, event);
+    insert_event_.run(events, bind_event);
 }
 
 void SqliteHistory::append(std::span<const LogLine> lines) {
-    for (const LogLine& line : lines) insert_line(insert_line_, line);
+    insert_line_.run(lines, bind_line);
 }
 
 // ── idempotency keys ────────────────────────────────────────────────────────────────────────────
@@ -62,7 +62,9 @@ Writer::Writer(Connection opened)
       begin(connection.get(), "BEGIN IMMEDIATE"),
       commit(connection.get(), "COMMIT") {}
 
-SqliteSession::SqliteSession(Writer& writer) : writer_(writer) { writer_.begin.with().run(); }
+SqliteSession::SqliteSession(Writer& writer) : writer_(writer) {
+    writer_.begin.with().run();
+}
 
 SqliteSession::~SqliteSession() {
     if (committed_) return;

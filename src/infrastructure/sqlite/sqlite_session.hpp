@@ -2,6 +2,7 @@
 
 #include "application/ports/store.hpp"
 #include "infrastructure/sqlite/connection.hpp"
+#include "infrastructure/sqlite/insert.hpp"
 #include "infrastructure/sqlite/marks.hpp"
 #include "infrastructure/sqlite/queue_index.hpp"
 #include "infrastructure/sqlite/sqlite_jobs.hpp"
@@ -17,8 +18,8 @@ class SqliteHistory final : public HistoryStore {
     void append(std::span<const LogLine> lines) override;
 
   private:
-    Statement insert_event_;
-    Statement insert_line_;
+    Insert insert_event_;
+    Insert insert_line_;
 };
 
 class SqliteIdempotency final : public IdempotencyStore {
@@ -36,8 +37,9 @@ class SqliteIdempotency final : public IdempotencyStore {
     Statement forget_;
 };
 
-// The writing connection, what is kept in memory beside it, and the ports that work on both. They are
-// made once, since to prepare their statements anew for each session would cost more than many of them.
+// The writing connection, what is kept in memory beside it, and the ports that work on both. They
+// are made once, since to prepare their statements anew for each session would cost more than many
+// of them.
 struct Writer {
     explicit Writer(Connection opened);
 
@@ -53,7 +55,8 @@ struct Writer {
     Statement commit;
 };
 
-// One write transaction. Destroyed without commit(), it rolls the file back and leaves the index stale.
+// One write transaction. Destroyed without commit(), it rolls the file back and leaves the index
+// stale.
 class SqliteSession final : public Session {
   public:
     explicit SqliteSession(Writer& writer);

@@ -8,9 +8,9 @@
 #include "infrastructure/sqlite/sqlite_reader.hpp"
 #include "infrastructure/sqlite/sqlite_session.hpp"
 
-// The start: lock the file, open it with settings that are verified, migrate it, renew its leases, and
-// load the index. From then on each session begins with what is overdue: a checkpoint when the log has
-// grown, and the index when a rollback left it stale.
+// The start: lock the file, open it with settings that are verified, migrate it, renew its leases,
+// and load the index. From then on each session begins with what is overdue: a checkpoint when the
+// log has grown, and the index when a rollback left it stale.
 namespace sluice {
 namespace {
 
@@ -21,7 +21,8 @@ constexpr int checkpoint_pages = 4000;
 // A later checkpoint does the rest when readers are in its way or the disk is full.
 void checkpoint(sqlite3* connection, int mode) {
     const int code = sqlite3_wal_checkpoint_v2(connection, nullptr, mode, nullptr, nullptr);
-    if (code == SQLITE_OK || code == SQLITE_BUSY || code == SQLITE_FULL) return;
+    const int kind = code & 0xFF;
+    if (kind == SQLITE_OK || kind == SQLITE_BUSY || kind == SQLITE_FULL) return;
     fail(connection, code, "checkpoint");
 }
 
@@ -42,9 +43,7 @@ std::unique_ptr<Writer> open_and_migrate(const std::filesystem::path& path, int 
 }  // namespace
 
 SqliteStore::SqliteStore(const std::filesystem::path& path, Timestamp now, int pages_max)
-    : path_(with_folder(path)),
-      lock_(path_),
-      writer_(open_and_migrate(path_, pages_max, now)) {
+    : path_(with_folder(path)), lock_(path_), writer_(open_and_migrate(path_, pages_max, now)) {
     const auto count_pages = [](void* pages, sqlite3*, const char*, int count) {
         *static_cast<int*>(pages) = count;
         return SQLITE_OK;
@@ -69,8 +68,8 @@ void SqliteStore::close() {
     checkpoint(connection, SQLITE_CHECKPOINT_TRUNCATE);
 }
 
-// A checkpoint is due after a commit, but runs before the next one: nobody's answer waits for it then
-// who has not asked since.
+// A checkpoint is due after a commit, but runs before the next one: nobody's answer waits for it
+// then who has not asked since.
 std::unique_ptr<Session> SqliteStore::begin() {
     sqlite3* connection = writer_->connection.get();
     if (log_pages_ >= checkpoint_pages) {
@@ -84,8 +83,12 @@ std::unique_ptr<Session> SqliteStore::begin() {
     return std::make_unique<SqliteSession>(*writer_);
 }
 
-std::unique_ptr<JobReader> SqliteStore::reader() { return std::make_unique<SqliteReader>(path_); }
+std::unique_ptr<JobReader> SqliteStore::reader() {
+    return std::make_unique<SqliteReader>(path_);
+}
 
-std::int64_t SqliteStore::last_id() { return writer_->marks.last_id(); }
+std::int64_t SqliteStore::last_id() {
+    return writer_->marks.last_id();
+}
 
 }  // namespace sluice

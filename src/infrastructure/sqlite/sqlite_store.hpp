@@ -17,10 +17,11 @@ struct Writer;
 // sqlite::fail. A full disk is StoreUnavailable, and goes on once there is room.
 class SqliteStore final : public Store {
   public:
-    // Creates the file and its folders when they are missing, applies new migrations, and reads what is
-    // queued and leased. Every lease gets one fresh term from `now`, since no heartbeat could arrive
-    // while nobody was there. Throws std::runtime_error when another process owns the file, when it is
-    // from a newer version, or when it cannot be written durably. `pages_max`: see open_writer.
+    // Creates the file and its folders when they are missing, applies new migrations, and reads
+    // what is queued and leased. Every lease gets one fresh term from `now`, since no heartbeat
+    // could arrive while nobody was there. Throws std::runtime_error when another process owns the
+    // file, when it is from a newer version, or when it cannot be written durably. `pages_max`: see
+    // open_writer.
     SqliteStore(const std::filesystem::path& path, Timestamp now, int pages_max = 0);
     ~SqliteStore() override;
 

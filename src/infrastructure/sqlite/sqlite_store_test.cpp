@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
+#include <thread>
 
 #include "infrastructure/sqlite/statement.hpp"
 #include "tests/support/builders.hpp"
@@ -186,6 +188,37 @@ TEST_F(SqliteStoreTest, GoesOnAfterARollback) {
     EXPECT_EQ(claim(1003).spec.id, JobId{2});
 }
 
+// The session keeps live jobs at hand; what it hands out must be what is stored.
+TEST_F(SqliteStoreTest, TheSessionSeesWhatReadersSee) {
+    open();
+    const auto expect_same = [&] {
+        const std::vector<JobId> id{JobId{1}};
+        EXPECT_EQ(store->begin()->jobs().find(id).at(0), find(1));  // after a rollback, too
+        const auto session = store->begin();
+        EXPECT_EQ(session->jobs().find(id).at(0), find(1));
+        session->commit();
+    };
+    put(spec(1));
+    expect_same();
+    Job job = claim(1001);
+    expect_same();
+    job.progress = 50;
+    job.log_seq = 3;
+    commit([&](Session& session) { session.leases().save({&job, 1}); });
+    expect_same();
+    Job dying = ended_under_worker(job, JobState::canceled, at(1));
+    finish(dying);
+    expect_same();
+    dying.lease->until = at(100);
+    dying.message = "stopping";
+    commit([&](Session& session) { session.leases().save({&dying, 1}); });
+    expect_same();
+    dying.lease.reset();
+    commit([&](Session& session) { session.leases().close({&dying, 1}); });
+    expect_same();
+    EXPECT_EQ(find(1)->message, "stopping");
+}
+
 TEST_F(SqliteStoreTest, IsUnavailableWhileThereIsNoRoomAndGoesOnAfterwards) {
     open(at(0), 100);
     const Job before = put(spec(1));
@@ -275,6 +308,33 @@ TEST_F(SqliteStoreTest, KeepsItsLogShort) {
     EXPECT_LT(fs::file_size(path.string() + "-wal"), 40u << 20);
 }
 
+TEST_F(SqliteStoreTest, ReadersSeeWholeJobsWhileTheWriterWorks) {
+    open();
+    put(spec(1));
+    std::atomic<bool> stop = false;
+    int reads = 0;
+    std::thread reading([&] {
+        const auto reader = store->reader();
+        while (!stop || reads == 0) {
+            const Job job = *reader->find_one(JobId{1});
+            EXPECT_EQ(job.state == JobState::running, job.lease.has_value());
+            EXPECT_EQ(job.head.seq,
+                      job.state == JobState::running ? 2 * job.attempt : 2 * job.attempt + 1);
+            EXPECT_EQ(reader->list({}, newest, 10).size(), 1u);
+            ++reads;
+        }
+    });
+
+    for (int i = 1; i <= 200; ++i) {
+        const Job back = requeued(claim(i), at(0));
+        commit([&](Session& session) { session.jobs().requeue({&back, 1}); });
+    }
+    stop = true;
+    reading.join();
+
+    EXPECT_EQ(find(1)->attempt, 200);
+}
+
 using SqliteStoreDeathTest = SqliteStoreTest;
 
 TEST_F(SqliteStoreDeathTest, StopsTheProcessOnAFileThatIsNoDatabase) {
@@ -302,7 +362,9 @@ TEST_F(SqliteStoreDeathTest, AbortsWhenAWriteDoesNotHitWhatItMust) {
     Job job = claim(1001);
     job.lease->token = LeaseToken{1002};
 
-    EXPECT_DEATH(commit([&](Session& session) { session.leases().save({&job, 1}); }),
+    EXPECT_DEATH(commit([&](Session& session) {
+                     session.leases().save({&job, 1});
+                 }),
                  "invariant broken: .*UPDATE lease");
 }
 

@@ -15,10 +15,10 @@ namespace {
 
 constexpr int exit_code_of_a_broken_disk = 70;
 
-// A failed fsync must never be tried again: the kernel may have dropped the pages and would call the
-// next fsync a success, and the log would then be thrown away although its pages never reached the
-// disk. Only a new process, which reads back what is really there, can go on. The same holds for a file
-// that does not hold what was written to it.
+// A failed fsync must never be tried again: the kernel may have dropped the pages and would call
+// the next fsync a success, and the log would then be thrown away although its pages never reached
+// the disk. Only a new process, which reads back what is really there, can go on. The same holds
+// for a file that does not hold what was written to it.
 [[noreturn]] void stop_the_process(std::string_view message) {
     std::fprintf(stderr, "sluice: stopping, the store can no longer be trusted: %.*s\n",
                  static_cast<int>(message.size()), message.data());
@@ -41,7 +41,8 @@ bool is_bug(int code) {
 }  // namespace
 
 void fail(sqlite3* connection, int code, std::string_view doing) {
-    const std::string message = fmt::format("{} ({}) at {}", sqlite3_errmsg(connection), code, doing);
+    const std::string message =
+        fmt::format("{} ({}) at {}", sqlite3_errmsg(connection), code, doing);
     if (is_broken(code)) stop_the_process(message);
     if (is_bug(code)) check(false, message.c_str());
     throw StoreUnavailable(message);
@@ -58,7 +59,9 @@ void roll_back(sqlite3* connection) noexcept {
     if (is_broken(code)) stop_the_process(sqlite3_errmsg(connection));
 }
 
-void Statement::Finalize::operator()(sqlite3_stmt* handle) const { sqlite3_finalize(handle); }
+void Statement::Finalize::operator()(sqlite3_stmt* handle) const {
+    sqlite3_finalize(handle);
+}
 
 Statement::Statement(sqlite3* connection, std::string_view sql) {
     sqlite3_stmt* handle = nullptr;
@@ -84,12 +87,15 @@ void Statement::run_on_one_row() {
 bool Statement::next_row() {
     const int code = sqlite3_step(handle_.get());
     if (code == SQLITE_ROW) return true;
-    if (code != SQLITE_DONE) [[unlikely]] fail_with(code);
+    if (code != SQLITE_DONE) [[unlikely]]
+        fail_with(code);
     sqlite3_reset(handle_.get());
     return false;
 }
 
-void Statement::rewind() { sqlite3_reset(handle_.get()); }
+void Statement::rewind() {
+    sqlite3_reset(handle_.get());
+}
 
 bool Statement::is_null(int column) const {
     return sqlite3_column_type(handle_.get(), column) == SQLITE_NULL;
@@ -105,9 +111,13 @@ std::string_view Statement::text(int column) const {
     return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column))};
 }
 
-int Statement::changes() const { return sqlite3_changes(sqlite3_db_handle(handle_.get())); }
+int Statement::changes() const {
+    return sqlite3_changes(sqlite3_db_handle(handle_.get()));
+}
 
-void Statement::bind_null(int index) { require(sqlite3_bind_null(handle_.get(), index)); }
+void Statement::bind_null(int index) {
+    require(sqlite3_bind_null(handle_.get(), index));
+}
 
 void Statement::bind_integer(int index, std::int64_t value) {
     require(sqlite3_bind_int64(handle_.get(), index, value));
@@ -116,11 +126,17 @@ void Statement::bind_integer(int index, std::int64_t value) {
 // A null pointer would be bound as NULL; an empty text is not that.
 void Statement::bind_text(int index, std::string_view value) {
     const char* data = value.data() ? value.data() : "";
-    require(sqlite3_bind_text64(handle_.get(), index, data, value.size(), SQLITE_STATIC, SQLITE_UTF8));
+    require(
+        sqlite3_bind_text64(handle_.get(), index, data, value.size(), SQLITE_STATIC, SQLITE_UTF8));
 }
 
 void Statement::bind_blob(int index, std::string_view value) {
     require(sqlite3_bind_blob64(handle_.get(), index, value.data(), value.size(), SQLITE_STATIC));
+}
+
+void Statement::check_count(std::size_t values) const {
+    const auto placeholders = static_cast<std::size_t>(sqlite3_bind_parameter_count(handle_.get()));
+    check(values == placeholders, sqlite3_sql(handle_.get()));
 }
 
 void Statement::fail_with(int code) const {
@@ -129,7 +145,8 @@ void Statement::fail_with(int code) const {
 }
 
 void Statement::require(int code) const {
-    if (code != SQLITE_OK) [[unlikely]] fail_with(code);
+    if (code != SQLITE_OK) [[unlikely]]
+        fail_with(code);
 }
 
 Digest Row::digest() {

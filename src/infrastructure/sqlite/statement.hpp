@@ -15,9 +15,9 @@ struct sqlite3_stmt;
 
 namespace sluice::sqlite {
 
-// Turns a result code that is not a success into what the rest of the program knows: StoreUnavailable
-// when a later try may go well; the end of the process when the file or the disk can no longer be
-// trusted (see the source), and an abort when the code means a bug.
+// Turns a result code that is not a success into what the rest of the program knows:
+// StoreUnavailable when a later try may go well; the end of the process when the file or the disk
+// can no longer be trusted (see the source), and an abort when the code means a bug.
 [[noreturn]] void fail(sqlite3* connection, int code, std::string_view doing);
 
 // Runs statements that return nothing, e.g. "BEGIN".
@@ -41,15 +41,16 @@ class Statement {
     template <class... Values>
     Statement& with(const Values&... values) {
         rewind();
-        int index = 0;
-        (bind(++index, values), ...);
+        check_count(sizeof...(values));
+        bind_from(0, values...);
         return *this;
     }
 
-    // Binds one more value; for statements whose number of values varies.
-    template <class Value>
-    void bind_at(int index, const Value& value) {
-        bind(index, value);
+    // Binds these values to the placeholders after the first `place` ones; for statements whose
+    // number of placeholders varies. Call rewind() before the first.
+    template <class... Values>
+    void bind_from(int place, const Values&... values) {
+        (bind(++place, values), ...);
     }
 
     // Runs a statement that returns no rows.
@@ -88,8 +89,8 @@ class Statement {
     void bind(int index, Timestamp value) { bind_integer(index, to_micros(value)); }
     void bind(int index, Duration value) { bind_integer(index, value.count()); }
     template <class Number>
-        requires(std::is_integral_v<Number> || std::is_enum_v<Number>)
-    void bind(int index, Number value) {
+    requires(std::is_integral_v<Number> || std::is_enum_v<Number>) void bind(int index,
+                                                                             Number value) {
         bind_integer(index, static_cast<std::int64_t>(value));
     }
     template <class Value>
@@ -97,14 +98,15 @@ class Statement {
         value ? bind(index, *value) : bind_null(index);
     }
 
+    void check_count(std::size_t values) const;
     [[noreturn]] void fail_with(int code) const;
     void require(int code) const;
 
     std::unique_ptr<sqlite3_stmt, Finalize> handle_;
 };
 
-// Reads the columns of the current row one after the other, so that the order of the columns in the SQL
-// text is the only thing that a reader must agree with.
+// Reads the columns of the current row one after the other, so that the order of the columns in the
+// SQL text is the only thing that a reader must agree with.
 class Row {
   public:
     explicit Row(const Statement& statement) : statement_(statement) {}

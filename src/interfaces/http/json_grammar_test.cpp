@@ -155,17 +155,10 @@ class Generator {
             const std::size_t place = below(text.size());
             const char byte = bytes[below(bytes.size())];
             switch (below(4)) {
-                case 0:
-                    text[place] = byte;
-                    break;
-                case 1:
-                    text.insert(place, 1, byte);
-                    break;
-                case 2:
-                    text.erase(place, 1 + below(3));
-                    break;
-                default:
-                    text.insert(place, text.substr(below(text.size()), below(8)));
+                case 0: text[place] = byte; break;
+                case 1: text.insert(place, 1, byte); break;
+                case 2: text.erase(place, 1 + below(3)); break;
+                default: text.insert(place, text.substr(below(text.size()), below(8)));
             }
         }
         return text;

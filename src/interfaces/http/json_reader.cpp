@@ -68,19 +68,13 @@ JsonReader::Kind JsonReader::kind() {
     skip_space();
     if (at_ == end_) return Kind::none;
     switch (*at_) {
-        case '{':
-            return Kind::object;
-        case '[':
-            return Kind::array;
-        case '"':
-            return Kind::string;
+        case '{': return Kind::object;
+        case '[': return Kind::array;
+        case '"': return Kind::string;
         case 't':
-        case 'f':
-            return Kind::boolean;
-        case 'n':
-            return Kind::null;
-        default:
-            return *at_ == '-' || is_digit(*at_) ? Kind::number : Kind::none;
+        case 'f': return Kind::boolean;
+        case 'n': return Kind::null;
+        default: return *at_ == '-' || is_digit(*at_) ? Kind::number : Kind::none;
     }
 }
 
@@ -232,16 +226,11 @@ bool JsonReader::skip_value() {
 
 bool JsonReader::skip_scalar() {
     switch (kind()) {
-        case Kind::string:
-            return read_string().has_value();
-        case Kind::number:
-            return skip_number();
-        case Kind::boolean:
-            return skip_literal(*at_ == 't' ? "true" : "false");
-        case Kind::null:
-            return skip_literal("null");
-        default:
-            return refuse_text("a value is expected");
+        case Kind::string: return read_string().has_value();
+        case Kind::number: return skip_number();
+        case Kind::boolean: return skip_literal(*at_ == 't' ? "true" : "false");
+        case Kind::null: return skip_literal("null");
+        default: return refuse_text("a value is expected");
     }
 }
 

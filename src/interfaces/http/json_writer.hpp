@@ -34,11 +34,12 @@ class JsonWriter {
     void begin_array() { begin('['); }
     void end_array() { end(']'); }
 
-    // A member whose value follows: key("items"), begin_array(), ...
+    // A member whose value follows: key("items"), begin_array(), ... The name must need no escapes.
     void key(std::string_view name) {
-        separate();
-        append_json_string(out_, name);
-        out_.push_back(':');
+        if (!parted_) out_.push_back(',');
+        out_.push_back('"');
+        out_.append(name);
+        out_.append("\":", 2);
         parted_ = true;
     }
 

@@ -1,0 +1,157 @@
+#include "application/expire_leases.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/test_engine.hpp"
+
+namespace sluice {
+namespace {
+
+using namespace std::chrono_literals;
+
+JobSpec with_attempts(int attempts) {
+    JobSpec made = spec();
+    made.max_attempts = attempts;
+    made.backoff = Backoff::list({1h});
+    made.exclusive_keys = {"k"};
+    return made;
+}
+
+TEST(LostLease, QueuesTheJobAgainAtOnceAndTheAttemptCounts) {
+    TestEngine engine;
+    const Job running = engine.start(with_attempts(2));
+
+    engine.advance(TestEngine::term);
+
+    const Job job = engine.find(running.spec.id);
+    EXPECT_EQ(job.state, JobState::queued);
+    EXPECT_EQ(job.attempt, 1);
+    EXPECT_EQ(job.run_after, at(30));
+    EXPECT_EQ(job.error_code, "LEASE_EXPIRED");
+    EXPECT_NE(job.error_message.find("worker"), std::string::npos);
+    EXPECT_EQ(job.lease, std::nullopt);
+    EXPECT_EQ(job.started_at, std::nullopt);
+    EXPECT_EQ(engine.claim_one().attempt, 2);
+}
+
+TEST(LostLease, FailsTheJobWhenNoAttemptIsLeft) {
+    TestEngine engine;
+    const Job running = engine.start(with_attempts(1));
+
+    engine.advance(TestEngine::term);
+
+    const Job job = engine.find(running.spec.id);
+    EXPECT_EQ(job.state, JobState::failed);
+    EXPECT_EQ(job.error_code, "LEASE_EXPIRED");
+    EXPECT_EQ(job.completed_at, at(30));
+    EXPECT_EQ(job.lease, std::nullopt);
+}
+
+TEST(LostLease, IsRecordedAsTheEnginesDoing) {
+    TestEngine engine;
+    const Job running = engine.start(with_attempts(2));
+
+    engine.advance(TestEngine::term);
+
+    const Event event = engine.events(running.spec.id).back();
+    EXPECT_EQ(event.step, Step::lease_expired);
+    EXPECT_EQ(event.actor, "engine");
+    EXPECT_EQ(event.lease, running.lease->token);
+    EXPECT_EQ(event.at, at(30));
+}
+
+TEST(LostLease, IsNotLostAMicrosecondTooEarly) {
+    TestEngine engine;
+    const Job running = engine.start(with_attempts(2));
+
+    engine.advance(TestEngine::term - 1us);
+
+    EXPECT_EQ(engine.find(running.spec.id).state, JobState::running);
+    EXPECT_EQ(engine.engine().next_due(), at(30));
+}
+
+TEST(LostLease, FreesTheKeys) {
+    TestEngine engine;
+    engine.start(with_attempts(1));
+    engine.submit(with_attempts(1));
+    EXPECT_TRUE(engine.claim().empty());
+
+    engine.advance(TestEngine::term);
+
+    EXPECT_EQ(engine.claim().size(), 1u);
+}
+
+TEST(LostLease, IsDealtWithBeforeTheCommandsOfALateRun) {
+    TestEngine engine;
+    const Job running = engine.start(with_attempts(2));
+    engine.sleep(10min);
+    Batch batch;
+    const auto report = put(batch, report_of(running, Outcome::succeeded));
+    const auto claim = put(batch, engine.claim_command());
+
+    engine.run(batch);
+
+    EXPECT_EQ(refusal(**report), ErrorCode::lease_lost);
+    EXPECT_EQ((***claim).at(0).attempt, 2);
+}
+
+TEST(LostLease, OfACanceledJobOnlyClosesTheLease) {
+    TestEngine engine;
+    const Job running = engine.start(with_attempts(2));
+    engine.cancel(running.spec.id);
+    const Job canceled = engine.find(running.spec.id);
+
+    engine.advance(TestEngine::term);
+
+    const Job job = engine.find(running.spec.id);
+    EXPECT_EQ(job.state, JobState::canceled);
+    EXPECT_EQ(job.completed_at, canceled.completed_at);
+    EXPECT_EQ(job.lease, std::nullopt);
+    EXPECT_EQ(engine.steps(job.spec.id).back(), Step::lease_closed);
+    EXPECT_EQ(engine.events(job.spec.id).back().actor, "engine");
+}
+
+TEST(LostLease, CarriesOnToDependents) {
+    TestEngine engine;
+    const Job running = engine.start(with_attempts(1));
+    JobSpec after = spec();
+    after.depends_on = {running.spec.id};
+    const Job dependent = engine.submit(after);
+
+    engine.advance(TestEngine::term);
+
+    EXPECT_EQ(engine.find(dependent.spec.id).state, JobState::canceled);
+}
+
+TEST(LostLease, OfThousandsAtOnceAreAllDealtWithAtThatMoment) {
+    TestEngine engine;
+    for (int i = 0; i < 25; ++i) engine.submit_all(std::vector<JobSpec>(100, spec()));
+    EXPECT_EQ(engine.claim({}, 2500).size(), 2500u);
+
+    engine.advance(TestEngine::term);
+
+    EXPECT_EQ(engine.store().reader()->list({.states = {JobState::failed}}, newest, 9999).size(), 2500u);
+    EXPECT_EQ(engine.engine().next_due(), never);
+}
+
+TEST(LostLease, IsCounted) {
+    TestEngine engine;
+    engine.start(with_attempts(2));
+    engine.sleep(TestEngine::term);
+
+    EXPECT_EQ(engine.run().counts.leases_expired, 1);
+}
+
+TEST(LostLeaseOfTheLastAttempt, IsCountedToo) {
+    TestEngine engine;
+    engine.start(with_attempts(1));
+    engine.sleep(TestEngine::term);
+
+    const Engine::Ran ran = engine.run();
+
+    EXPECT_EQ(ran.counts.leases_expired, 1);
+    EXPECT_EQ(ran.counts.ended[static_cast<std::size_t>(JobState::failed)], 1);
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,64 @@
+#include "infrastructure/sqlite/live_jobs.hpp"
+
+namespace sluice::sqlite {
+namespace {
+
+constexpr std::size_t jobs_max = 8192;
+constexpr std::size_t payload_bytes_max = 16u << 20;
+
+// All but the spec, which never changes.
+void copy_standing(const Job& from, Job& to) {
+    to.state = from.state;
+    to.attempt = from.attempt;
+    to.run_after = from.run_after;
+    to.lease = from.lease;
+    to.started_at = from.started_at;
+    to.completed_at = from.completed_at;
+    to.progress = from.progress;
+    to.message = from.message;
+    to.result = from.result;
+    to.error_code = from.error_code;
+    to.error_message = from.error_message;
+    to.log_seq = from.log_seq;
+    to.head = from.head;
+}
+
+}  // namespace
+
+const Job* LiveJobs::find(JobId id) const {
+    const auto found = jobs_.find(id);
+    return found == jobs_.end() ? nullptr : &found->second;
+}
+
+void LiveJobs::keep(const Job& job) {
+    if (const auto found = jobs_.find(job.spec.id); found != jobs_.end()) {
+        copy_standing(job, found->second);
+        return;
+    }
+    jobs_.emplace(job.spec.id, job);
+    arrivals_.push_back(job.spec.id);
+    payload_bytes_ += job.spec.payload.size();
+    make_room();
+}
+
+void LiveJobs::forget(JobId id) {
+    const auto found = jobs_.find(id);
+    if (found == jobs_.end()) return;
+    payload_bytes_ -= found->second.spec.payload.size();
+    jobs_.erase(found);
+}
+
+void LiveJobs::clear() {
+    jobs_.clear();
+    arrivals_.clear();
+    payload_bytes_ = 0;
+}
+
+void LiveJobs::make_room() {
+    while (arrivals_.size() > jobs_max || payload_bytes_ > payload_bytes_max) {
+        forget(arrivals_.front());
+        arrivals_.pop_front();
+    }
+}
+
+}  // namespace sluice::sqlite
