@@ -68,11 +68,14 @@ function pickup_row(what, name) {
         what mark(name), median(name ".p50_ms"), median(name ".p99_ms"), median(name ".max_ms")
 }
 
-function bar(what, sign, wanted, measured, unit,    passes) {
+# `from` names what was measured for it.
+function bar(what, sign, wanted, measured, unit, from,    passes, names, i, doubt) {
+    split(from, names, " ")
+    for (i in names) if (mark(names[i])) doubt = " ~"
     passes = sign == ">=" ? measured >= wanted : measured <= wanted
     if (!passes) misses++
     printf "| %-50s | %-10s | %-9s | %s |\n", what, sprintf("%s %g%s", sign, wanted, unit),
-        sprintf("%.3g%s", measured, unit), passes ? "pass" : "**miss**"
+        sprintf("%.3g%s", measured, unit), (passes ? "pass" : "**miss**") doubt
 }
 
 function write_head() {
@@ -148,27 +151,40 @@ function write_bars(    put, drain) {
     print "\n## Bars\n"
     printf "| %-50s | wanted     | measured  | |\n", "what"
     print "|---|---|---|---|"
-    bar("submits, 64 connections", ">=", 0.22, median("submit.c64.rate") / n, " N")
-    bar("cycles, 64 connections", ">=", 0.065, median("cycle.c64.rate") / n, " N")
-    bar("cycles, 100 a request", ">=", 0.20, median("cycle.batch.rate") / n, " N")
-    bar("submits to beanstalkd's best", ">=", 4, median("submit.c64.rate") / put, "x")
-    bar("drain, 100 a request, to its best", ">=", 3, median("drain.batch.rate") / drain, "x")
-    bar("drain, one a request, to its best", ">=", 3, median("drain.c64.rate") / drain, "x")
-    bar("pickup p50", "<=", 1, median("pickup.p50_ms"), " ms")
-    bar("pickup p99", "<=", 5, median("pickup.p99_ms"), " ms")
+    bar("submits, 64 connections", ">=", 0.22, median("submit.c64.rate") / n, " N",
+        "submit.c64 nginx")
+    bar("cycles, 64 connections", ">=", 0.065, median("cycle.c64.rate") / n, " N",
+        "cycle.c64 nginx")
+    bar("cycles, 100 a request", ">=", 0.20, median("cycle.batch.rate") / n, " N",
+        "cycle.batch nginx")
+    bar("submits to beanstalkd's best", ">=", 4, median("submit.c64.rate") / put, "x",
+        "submit.c64 beanstalkd.put.c32 beanstalkd.put.batch")
+    bar("drain, 100 a request, to its best", ">=", 3, median("drain.batch.rate") / drain, "x",
+        "drain.batch beanstalkd.drain.c32 beanstalkd.drain.batch")
+    bar("drain, one a request, to its best", ">=", 3, median("drain.c64.rate") / drain, "x",
+        "drain.c64 beanstalkd.drain.c32 beanstalkd.drain.batch")
+    bar("pickup p50", "<=", 1, median("pickup.p50_ms"), " ms",
+        "pickup")
+    bar("pickup p99", "<=", 5, median("pickup.p99_ms"), " ms",
+        "pickup")
     write_deep_bars(thousands(deep) " queued: ")
     printf "\n%s\n", misses ? misses " missed." : "All passed."
     if (noisiest > noise_max) print "Some points were disturbed (~): run again on a calm machine."
 }
 
 function write_deep_bars(many) {
-    bar(many "submits to empty", ">=", 0.9, ratio("deep.submit.c64", "submit.c64"), "")
-    bar(many "cycles to empty", ">=", 0.9, ratio("deep.cycle.c64", "cycle.c64"), "")
-    bar(many "batch cycles to empty", ">=", 0.9, ratio("deep.cycle.batch", "cycle.batch"), "")
-    bar(many "pickup p50", "<=", 1, median("deep.pickup.p50_ms"), " ms")
-    bar(many "pickup p99", "<=", 5, median("deep.pickup.p99_ms"), " ms")
-    bar(many "start", "<=", 3, median("start.deep"), " s")
-    bar(many "memory", "<=", 250, better(most("memory.deep"), most("memory.filled")), " MB")
+    bar(many "submits to empty", ">=", 0.9, ratio("deep.submit.c64", "submit.c64"), "",
+        "submit.c64 deep.submit.c64")
+    bar(many "cycles to empty", ">=", 0.9, ratio("deep.cycle.c64", "cycle.c64"), "",
+        "cycle.c64 deep.cycle.c64")
+    bar(many "batch cycles to empty", ">=", 0.9, ratio("deep.cycle.batch", "cycle.batch"), "",
+        "cycle.batch deep.cycle.batch")
+    bar(many "pickup p50", "<=", 1, median("deep.pickup.p50_ms"), " ms",
+        "deep.pickup")
+    bar(many "pickup p99", "<=", 5, median("deep.pickup.p99_ms"), " ms",
+        "deep.pickup")
+    bar(many "start", "<=", 3, median("start.deep"), " s", "")
+    bar(many "memory", "<=", 250, better(most("memory.deep"), most("memory.filled")), " MB", "")
 }
 
 END {

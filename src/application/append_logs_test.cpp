@@ -46,11 +46,10 @@ TEST(AppendLogs, KeepsWhatTheWorkerSaid) {
     const Job job = engine.start(spec());
     engine.advance(3s);
 
-    (void)engine.ask(lines(job, {{.level = LogLevel::error,
-                                  .message = unusual_text,
-                                  .data = R"({"n": 1})",
-                                  .at = at(-5)},
-                                 entry("without a time")}));
+    (void)engine.ask(lines(
+        job,
+        {{.level = LogLevel::error, .message = unusual_text, .data = R"({"n": 1})", .at = at(-5)},
+         entry("without a time")}));
 
     const auto logs = engine.logs(job.spec.id);
     EXPECT_EQ(logs[0].level, LogLevel::error);

@@ -22,13 +22,14 @@ Result<Job> cancel(Transaction& tx, const CancelJob& command) {
                         job->state == JobState::timed_out ? "timed out" : to_text(job->state)),
             ""};
     }
+    job->error_code.clear();  // that of an earlier attempt is not why it ended
     job->error_message = command.reason;
     end_job(tx, *job,
             {.step = Step::canceled,
              .actor = command.actor,
              .detail = reason_detail(command.reason),
              .keep_lease = job->lease.has_value()});
-    finish_jobs(tx, {*job});
+    finish_jobs(tx, {&*job, 1});
     return *std::move(job);
 }
 

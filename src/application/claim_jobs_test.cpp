@@ -70,8 +70,8 @@ TEST(ClaimJobs, HandsAJobOutOnce) {
 
 TEST(ClaimJobs, TakesTheHighestPriorityFirstThenTheOldest) {
     TestEngine engine;
-    const auto jobs = engine.submit_all(
-        {with_priority(0), with_priority(-1), with_priority(9), with_priority(0), with_priority(9)});
+    const auto jobs = engine.submit_all({with_priority(0), with_priority(-1), with_priority(9),
+                                         with_priority(0), with_priority(9)});
 
     const auto claimed = engine.claim({}, 10);
 
@@ -122,7 +122,8 @@ TEST(ClaimJobs, LeavesAJobUntilItsTimeHasCome) {
 
 TEST(ClaimJobs, NeverGivesTwoJobsOneKey) {
     TestEngine engine;
-    engine.submit_all({with_keys({"a"}), with_keys({"a", "b"}), with_keys({"b"}), with_keys({"c"})});
+    engine.submit_all(
+        {with_keys({"a"}), with_keys({"a", "b"}), with_keys({"b"}), with_keys({"c"})});
 
     const auto first = engine.claim({}, 10);
 

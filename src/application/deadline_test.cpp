@@ -144,8 +144,8 @@ TEST(Deadline, AtTheSameMomentAsTheEndOfTheLeaseDecides) {
 
     engine.advance(30s);
 
-    EXPECT_EQ(engine.steps(running.spec.id), (std::vector{Step::submitted, Step::claimed,
-                                                          Step::timed_out, Step::lease_closed}));
+    EXPECT_EQ(engine.steps(running.spec.id),
+              (std::vector{Step::submitted, Step::claimed, Step::timed_out, Step::lease_closed}));
 }
 
 TEST(Deadline, CancelsDependents) {

@@ -1,4 +1,5 @@
-// How the end of a job carries on to those that depend on it; see finish_jobs.hpp and submit_jobs.hpp.
+// How the end of a job carries on to those that depend on it; see finish_jobs.hpp and
+// submit_jobs.hpp.
 #include <gtest/gtest.h>
 
 #include "support/test_engine.hpp"

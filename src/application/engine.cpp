@@ -26,6 +26,7 @@ template <class Item, class Answer, class UseCase>
 void run_kind(std::vector<Pending<Item, Answer>>& pendings, UseCase&& use_case) {
     if (pendings.empty()) return;
     std::vector<Item> all;
+    all.reserve(pendings.size());
     for (auto& pending : pendings) {
         std::move(pending.items.begin(), pending.items.end(), std::back_inserter(all));
     }
@@ -54,20 +55,21 @@ Engine::Engine(Store& store, Options options)
 }
 
 Timestamp Engine::next_due() const {
-    return std::min(store_due_, waiting_room_.next_timeout());
+    return std::min(std::max(store_due_, retry_at_), waiting_room_.next_timeout());
 }
 
 Engine::Ran Engine::run(Batch& batch, Timestamp now) {
     Ran ran;
     ran.counts.commands = batch.size();
     std::vector<PendingClaim> answered = answer_without_store(batch, now);
-    if (batch.size() > 0 || store_due_ <= now) {
+    if (batch.size() > 0 || (store_due_ <= now && retry_at_ <= now)) {
         try {
             run_in_transaction(batch, now, ran);
             let_claims_wait(batch, now);
         } catch (const StoreUnavailable& unavailable) {
             ran.counts.failed = true;
-            store_due_ = now + retry_period;
+            store_due_ = Timestamp{};  // what was written is not known: look at it again
+            retry_at_ = now + retry_period;
             batch.refuse({ErrorCode::unavailable, unavailable.what(), ""});
         }
     }
@@ -128,6 +130,7 @@ void Engine::run_in_transaction(Batch& batch, Timestamp now, Ran& ran) {
     session->commit();
 
     store_due_ = due;
+    retry_at_ = Timestamp{};
     const std::size_t commands = ran.counts.commands;
     ran.counts = tx.counts();
     ran.counts.commands = commands;
@@ -145,24 +148,40 @@ void Engine::run_commands(Transaction& tx, Batch& batch) {
     run_kind(batch.replays, [&](auto commands) { return replay_jobs(tx, commands); });
 }
 
+// Those who waited come before those who have just come. A claim that was woken for one job may
+// take another, more urgent one; then the next one in line is woken for the job that is left.
 void Engine::run_claims(Transaction& tx, Batch& batch) {
+    const std::size_t fresh = batch.claims.size();
     for (const PendingClaim& claim : batch.claims) {
         workers_.claimed(claim_of(claim).worker_id, claim_of(claim).filter, tx.now());
     }
-    std::vector<PendingClaim> woken = waiting_room_.wake(tx.leases().newly_ready(tx.now()));
-    for (PendingClaim& claim : woken) claim = no_longer_waiting(std::move(claim));
-    // Those who waited come before those who have just come.
-    std::move(batch.claims.begin(), batch.claims.end(), std::back_inserter(woken));
-    batch.claims = std::move(woken);
-    if (batch.claims.empty()) return;
-
-    std::vector<ClaimJobs> claims;  // copies: a claim that finds nothing goes on waiting
-    claims.reserve(batch.claims.size());
-    for (const PendingClaim& pending : batch.claims) claims.push_back(claim_of(pending));
-    std::vector<Result<Claimed>> answers = claim_jobs(tx, claims);
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-        batch.claims[i].answers.assign(1, std::move(answers[i]));
+    std::vector<Readied> ready = tx.leases().newly_ready(tx.now());
+    for (bool taken = true; taken;) {
+        const std::size_t first = batch.claims.size();
+        for (PendingClaim& claim : waiting_room_.wake(ready)) {
+            batch.claims.push_back(no_longer_waiting(std::move(claim)));
+        }
+        taken = take_jobs(tx, std::span(batch.claims).subspan(first), ready);
     }
+    take_jobs(tx, std::span(batch.claims).first(fresh), ready);
+}
+
+bool Engine::take_jobs(Transaction& tx, std::span<PendingClaim> pendings,
+                       std::vector<Readied>& ready) {
+    if (pendings.empty()) return false;
+    std::vector<ClaimJobs> claims;  // copies: a claim that finds nothing goes on waiting
+    claims.reserve(pendings.size());
+    for (const PendingClaim& pending : pendings) claims.push_back(claim_of(pending));
+    std::vector<Result<Claimed>> answers = claim_jobs(tx, claims);
+    bool taken = false;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        for (const Job& job : *answers[i]) {
+            taken = true;
+            for (Readied& readied : ready) readied.count -= readied.lane == lane_of(job.spec);
+        }
+        pendings[i].answers.assign(1, std::move(answers[i]));
+    }
+    return taken;
 }
 
 void Engine::let_claims_wait(Batch& batch, Timestamp now) {

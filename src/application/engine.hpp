@@ -58,6 +58,8 @@ class Engine {
     void run_in_transaction(Batch& batch, Timestamp now, Ran& ran);
     void run_commands(Transaction& tx, Batch& batch);
     void run_claims(Transaction& tx, Batch& batch);
+    // Runs these claims, takes what they got off `ready`, and returns whether they got anything.
+    bool take_jobs(Transaction& tx, std::span<PendingClaim> pendings, std::vector<Readied>& ready);
     void let_claims_wait(Batch& batch, Timestamp now);
     PendingClaim no_longer_waiting(PendingClaim claim);
 
@@ -68,8 +70,8 @@ class Engine {
     WaitingRoom waiting_room_;
     Workers workers_;
     bool waiting_allowed_ = true;
-    Timestamp
-        store_due_{};  // when a lease, a deadline or a queued job is due; at first: look at once
+    Timestamp store_due_{};  // when a lease, a deadline or a queued job is due; at first: at once
+    Timestamp retry_at_{};   // without an answer from the store, not before this by itself
     Timestamp next_forgetting_{};
 };
 

@@ -57,7 +57,7 @@ int expire_leases(Transaction& tx, int limit) {
         check(job && job->lease, "an expired lease has a job");
         expire(tx, *job, ended);
     }
-    finish_jobs(tx, std::move(ended));
+    finish_jobs(tx, ended);
     return static_cast<int>(ids.size());
 }
 
@@ -81,7 +81,7 @@ int end_overdue_jobs(Transaction& tx, int limit) {
                  .keep_lease = true});
         ended.push_back(*std::move(job));
     }
-    finish_jobs(tx, std::move(ended));
+    finish_jobs(tx, ended);
     return static_cast<int>(ids.size());
 }
 

@@ -130,7 +130,8 @@ TEST(LostLease, OfThousandsAtOnceAreAllDealtWithAtThatMoment) {
 
     engine.advance(TestEngine::term);
 
-    EXPECT_EQ(engine.store().reader()->list({.states = {JobState::failed}}, newest, 9999).size(), 2500u);
+    EXPECT_EQ(engine.store().reader()->list({.states = {JobState::failed}}, newest, 9999).size(),
+              2500u);
     EXPECT_EQ(engine.engine().next_due(), never);
 }
 

@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-std::vector<JobId> ids_of(const std::vector<Job>& jobs) {
+std::vector<JobId> ids_of(std::span<const Job> jobs) {
     std::vector<JobId> ids;
     ids.reserve(jobs.size());
     for (const Job& job : jobs) ids.push_back(job.spec.id);
@@ -56,8 +56,8 @@ void cancel_for_dependency(Transaction& tx, Job& job, JobId dependency, JobState
                           to_text(dependency)));
 }
 
-void finish_jobs(Transaction& tx, std::vector<Job> ended) {
-    while (!ended.empty()) {
+void finish_jobs(Transaction& tx, std::span<const Job> ended) {
+    for (std::vector<Job> next; !ended.empty(); ended = next) {
         tx.jobs().finish(ended);
         const std::vector<JobId> waiting = tx.jobs().dependents(ids_of(ended));
         std::vector<Job> canceled;
@@ -67,13 +67,13 @@ void finish_jobs(Transaction& tx, std::vector<Job> ended) {
             const Ruling ruling = rule(tx.jobs(), job->spec);
             if (ruling.verdict == Verdict::cancel) {
                 cancel_for_dependency(tx, *job, ruling.because, ruling.state);
-                canceled.push_back(std::move(*job));
+                canceled.push_back(*std::move(job));
             } else if (ruling.verdict == Verdict::run) {
-                runnable.push_back(std::move(*job));
+                runnable.push_back(*std::move(job));
             }
         }
         if (!runnable.empty()) tx.jobs().unblock(runnable);
-        ended = std::move(canceled);
+        next = std::move(canceled);
     }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <vector>
+#include <span>
 
 #include "application/transaction.hpp"
 
@@ -9,7 +9,7 @@ namespace sluice {
 // Writes the end of jobs whose final step was applied and recorded, and carries it on to the jobs
 // that depend on them: those whose dependencies have all ended may run; those that must not run
 // without a success are canceled, and so on down the line.
-void finish_jobs(Transaction& tx, std::vector<Job> ended);
+void finish_jobs(Transaction& tx, std::span<const Job> ended);
 
 // Ends queued jobs because a dependency ended without success. Used for those that arrive too late,
 // too.

@@ -17,7 +17,9 @@ SubmitJobs keyed(std::string key, int body, std::string tenant = "default") {
     return command;
 }
 
-std::vector<JobId> ids(const Result<Submitted>& answer) { return ids_of(answer->jobs); }
+std::vector<JobId> ids(const Result<Submitted>& answer) {
+    return ids_of(answer->jobs);
+}
 
 TEST(IdempotencyKey, MakesARepeatAnswerAsTheFirstDid) {
     TestEngine engine;

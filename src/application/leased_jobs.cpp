@@ -29,6 +29,7 @@ void requeue_job(Transaction& tx, Job& job, Requeueing how) {
     job.run_after = how.run_after;
     job.started_at.reset();
     job.progress.reset();
+    job.message.clear();
     tx.record(job, how.step, from, std::move(how.actor), std::move(how.detail));
     job.lease.reset();
     tx.jobs().requeue({&job, 1});

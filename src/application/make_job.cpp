@@ -81,7 +81,7 @@ std::optional<Error> check_backoff(const Backoff& backoff) {
 }
 
 std::optional<Error> check_numbers(const NewJob& job, Timestamp now) {
-    if (job.priority && std::abs(*job.priority) > limits::priority) {
+    if (job.priority && (*job.priority < -limits::priority || *job.priority > limits::priority)) {
         return refuse("priority", fmt::format("must be between -{0} and {0}", limits::priority));
     }
     if (job.max_attempts && (*job.max_attempts < 1 || *job.max_attempts > limits::attempts)) {

@@ -139,7 +139,9 @@ TEST(MakeJob, RefusesWhatIsMissing) {
         {"/tenant", ErrorCode::invalid, [](NewJob& job) { job.tenant.clear(); }},
         {"/queue", ErrorCode::invalid, [](NewJob& job) { job.queue = ""; }},
         {"/exclusive_keys/1", ErrorCode::invalid,
-         [](NewJob& job) { job.exclusive_keys = {"a", ""}; }},
+         [](NewJob& job) {
+             job.exclusive_keys = {"a", ""};
+         }},
         {"/labels/0", ErrorCode::invalid, [](NewJob& job) { job.labels = {""}; }},
     });
 }

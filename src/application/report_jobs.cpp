@@ -47,7 +47,13 @@ bool is_retried(const Job& job, const Report& report) {
 // one.
 std::string retry_detail(const Report& report, std::string_view run_after) {
     return error_detail(error_code_of(report), report.error_message,
-                        fmt::format(R"("run_after":"{}",)", run_after));
+                        fmt::format(R"("run_after":"{}","outcome":"{}")", run_after,
+                                    to_text(state_of(report.outcome))));
+}
+
+// The detail of the end of a lease whose job had ended before.
+std::string stop_detail(const Report& report) {
+    return fmt::format(R"({{"reported":"{}"}})", to_text(state_of(report.outcome)));
 }
 
 constexpr std::string_view run_after_prefix = R"({"run_after":")";
@@ -75,13 +81,17 @@ void finish(Transaction& tx, Job& job, const Report& report) {
              .detail = error_detail(job.error_code, job.error_message)});
 }
 
-// The worker has stopped; its job had ended before that.
-Result<Job> acknowledge_end(Transaction& tx, Job& job, const Report& report) {
-    close_ended_lease(tx, job, worker_actor(job.lease->worker_id),
-                      fmt::format(R"({{"reported":"{}"}})", to_text(state_of(report.outcome))));
+// What a worker hears whose job had ended before it reported.
+Result<Job> answer_after_end(const Job& job, const Report& report) {
     if (report.outcome == Outcome::canceled || state_of(report.outcome) == job.state) return job;
     return Error{ErrorCode::conflict,
                  fmt::format("the job was {} before this report came", to_text(job.state)), ""};
+}
+
+// The worker has stopped.
+Result<Job> acknowledge_end(Transaction& tx, Job& job, const Report& report) {
+    close_ended_lease(tx, job, worker_actor(job.lease->worker_id), stop_detail(report));
+    return answer_after_end(job, report);
 }
 
 // The job as it was after the retry that `event` tells of.
@@ -106,9 +116,27 @@ bool says_the_same(const Job& job, const Event& event, const Report& report) {
                event.detail ==
                    retry_detail(report, text.substr(run_after_prefix.size(), rfc3339_size));
     }
-    if (event.step == Step::lease_closed) return report.outcome == Outcome::canceled;
+    if (event.step == Step::lease_closed) return event.detail == stop_detail(report);
     return event.to == state_of(report.outcome) && job.result == report.result &&
            job.error_code == error_code_of(report) && job.error_message == report.error_message;
+}
+
+// The last thing that the worker of this lease reported, if anything.
+std::optional<Event> last_report(JobReader& jobs, JobId id, LeaseToken token) {
+    constexpr int page = 1000;
+    std::optional<Event> found;
+    std::int64_t after = 0;
+    for (auto some = jobs.events(id, 0, page); !some.empty(); some = jobs.events(id, after, page)) {
+        after = some.back().seq;
+        for (Event& event : some) {
+            const bool reports = event.step == Step::retried || event.step == Step::lease_closed ||
+                                 (event.to && is_final(*event.to));
+            if (event.lease == token && reports && event.actor.starts_with("worker:")) {
+                found = std::move(event);
+            }
+        }
+    }
+    return found;
 }
 
 // A report under a lease that is not current: a repeat of what this lease reported before, or too
@@ -117,17 +145,13 @@ Result<Job> answer_stale(Transaction& tx, std::optional<Job>& job, const Report&
                          Error refusal) {
     if (!job) return refusal;
     tx.flush();  // the first report may be in this very batch
-    const auto events = tx.jobs().events(job->spec.id, 0, 10'000);
-    const auto closing = std::find_if(events.rbegin(), events.rend(), [&](const Event& event) {
-        const bool reported = event.step == Step::retried || event.step == Step::lease_closed ||
-                              (event.to && is_final(*event.to));
-        return event.lease == report.lease.token && reported && event.actor.starts_with("worker:");
-    });
-    if (closing == events.rend()) return refusal;
-    if (!says_the_same(*job, *closing, report)) {
+    const auto before = last_report(tx.jobs(), job->spec.id, report.lease.token);
+    if (!before) return refusal;
+    if (!says_the_same(*job, *before, report)) {
         return Error{ErrorCode::conflict, "this lease has reported another outcome before", ""};
     }
-    if (closing->step == Step::retried) return as_after_retry(*std::move(job), *closing, report);
+    if (before->step == Step::retried) return as_after_retry(*std::move(job), *before, report);
+    if (before->step == Step::lease_closed) return answer_after_end(*job, report);
     return *std::move(job);
 }
 
@@ -141,6 +165,7 @@ std::vector<Result<Job>> report_jobs(Transaction& tx, std::span<const Report> re
         for (const std::size_t i : wave) ids.push_back(job_of(i));
         auto found = tx.jobs().find(ids);
         std::vector<Job> ended;
+        std::vector<std::size_t> ended_places;
         for (std::size_t k = 0; k < wave.size(); ++k) {
             const Report& report = reports[wave[k]];
             std::optional<Job>& job = found[k];
@@ -153,11 +178,14 @@ std::vector<Result<Job>> report_jobs(Transaction& tx, std::span<const Report> re
                 answers[wave[k]] = *std::move(job);
             } else {
                 finish(tx, *job, report);
-                ended.push_back(*job);
-                answers[wave[k]] = *std::move(job);
+                ended.push_back(*std::move(job));
+                ended_places.push_back(wave[k]);
             }
         }
-        finish_jobs(tx, std::move(ended));
+        finish_jobs(tx, ended);
+        for (std::size_t k = 0; k < ended.size(); ++k) {
+            answers[ended_places[k]] = std::move(ended[k]);
+        }
     }
     return answers;
 }

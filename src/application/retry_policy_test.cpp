@@ -117,7 +117,8 @@ TEST(RetryPolicy, TellsWhenTheNextAttemptMayStart) {
 
     const Event event = engine.events(running.spec.id).back();
     EXPECT_EQ(event.step, Step::retried);
-    EXPECT_EQ(event.detail, R"({"run_after":"2026-01-01T00:01:00.000Z","error_code":"E"})");
+    EXPECT_EQ(event.detail,
+              R"({"run_after":"2026-01-01T00:01:00.000Z","outcome":"failed","error_code":"E"})");
 }
 
 TEST(RetryPolicy, TellsWhenTheNextAttemptMayStartAfterAFailureWithoutACode) {
@@ -127,7 +128,7 @@ TEST(RetryPolicy, TellsWhenTheNextAttemptMayStartAfterAFailureWithoutACode) {
     engine.report(running, Outcome::failed);
 
     EXPECT_EQ(engine.events(running.spec.id).back().detail,
-              R"({"run_after":"2026-01-01T00:01:00.000Z"})");
+              R"({"run_after":"2026-01-01T00:01:00.000Z","outcome":"failed"})");
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ void settle_spec(Transaction& tx, SubmitJobs& command, std::size_t place,
 // Gathers what all commands of a batch bring, so that it is stored in one call.
 class Intake {
   public:
-    explicit Intake(Transaction& tx) : tx_(tx) {}
+    Intake(Transaction& tx, std::size_t jobs) : tx_(tx) { arrivals_.reserve(jobs); }
 
     // Takes the command's jobs in, or refuses it whole. Returns the places of its jobs.
     Result<std::vector<JobId>> accept(SubmitJobs& command);
@@ -117,6 +117,7 @@ class Intake {
 Result<std::vector<JobId>> Intake::accept(SubmitJobs& command) {
     if (auto refusal = refuse_cycle(command)) return *std::move(refusal);
     std::vector<Dependencies> dependencies;
+    dependencies.reserve(command.jobs.size());
     for (std::size_t i = 0; i < command.jobs.size(); ++i) {
         auto looked = look_at_dependencies(tx_, command, i);
         if (!looked) return looked.error();
@@ -148,7 +149,7 @@ void Intake::store() {
         cancel_for_dependency(tx_, ended.back(), dependency.spec.id, dependency.state);
     }
     doomed_.clear();
-    finish_jobs(tx_, std::move(ended));
+    finish_jobs(tx_, ended);
 }
 
 std::vector<Job> Intake::hand_out(std::size_t first, std::size_t count) {
@@ -187,7 +188,9 @@ Result<std::optional<IdempotentRequest>> remembered_request(Transaction& tx,
 
 std::vector<Result<Submitted>> submit_jobs(Transaction& tx, std::span<SubmitJobs> commands,
                                            Duration remembered) {
-    Intake intake(tx);
+    std::size_t jobs = 0;
+    for (const SubmitJobs& command : commands) jobs += command.jobs.size();
+    Intake intake(tx, jobs);
     std::vector<Result<Submitted>> answers(commands.size(), Submitted{});
     std::vector<std::size_t> first_places(commands.size());
     for (std::size_t i = 0; i < commands.size(); ++i) {

@@ -103,9 +103,9 @@ TEST(FailureAtEveryUse, LeavesNothingHalfDone) {
         JobSpec after = spec();
         after.depends_on = {second.spec.id};
         const Job third = shaky.engine.submit(after);
-        const auto before = std::tuple(all_of(shaky.engine, first.spec.id),
-                                       all_of(shaky.engine, second.spec.id),
-                                       all_of(shaky.engine, third.spec.id));
+        const auto before =
+            std::tuple(all_of(shaky.engine, first.spec.id), all_of(shaky.engine, second.spec.id),
+                       all_of(shaky.engine, third.spec.id));
         Batch batch;
         put(batch, report_of(first, Outcome::failed, "E"));
         put(batch, CancelJob{.job = second.spec.id});
@@ -117,9 +117,9 @@ TEST(FailureAtEveryUse, LeavesNothingHalfDone) {
 
         ASSERT_TRUE(ran.counts.failed) << uses;
         EXPECT_EQ(refusal(**claim), ErrorCode::unavailable);
-        const auto now = std::tuple(all_of(shaky.engine, first.spec.id),
-                                    all_of(shaky.engine, second.spec.id),
-                                    all_of(shaky.engine, third.spec.id));
+        const auto now =
+            std::tuple(all_of(shaky.engine, first.spec.id), all_of(shaky.engine, second.spec.id),
+                       all_of(shaky.engine, third.spec.id));
         EXPECT_EQ(now, before) << uses;
         EXPECT_EQ(shaky.engine.count_jobs(), 3u) << uses;
     }

@@ -8,7 +8,10 @@ namespace {
 constexpr int page = 500;
 
 std::string follows(const Event& event, std::optional<JobState> state) {
-    if (event.step == Step::submitted) return event.seq == 1 ? "" : "a job is submitted once";
+    if (event.step == Step::submitted) {
+        if (event.seq != 1) return "a job is submitted once";
+        return event.to == JobState::queued && !event.from ? "" : "a submitted job is queued";
+    }
     if (!state) return "the first event is not the submission";
     if (event.step == Step::lease_closed)
         return event.from || event.to ? "it must not change the state" : "";
@@ -18,6 +21,20 @@ std::string follows(const Event& event, std::optional<JobState> state) {
                            event.to ? to_text(*event.to) : "nothing", to_text(event.step));
     }
     return "";
+}
+
+// Events count the log lines that came before them, so that lines cannot be taken away unnoticed.
+std::optional<HistoryBreak> verify_log(JobReader& reader, const Job& job) {
+    std::int64_t seq = 0;
+    for (auto some = reader.logs(job.spec.id, 0, page); !some.empty();
+         some = reader.logs(job.spec.id, seq, page)) {
+        for (const LogLine& line : some) {
+            if (line.seq == seq + 1) ++seq;
+        }
+        if (some.back().seq != seq) break;
+    }
+    if (seq == job.log_seq) return std::nullopt;
+    return HistoryBreak{job.spec.id, job.head.seq, fmt::format("log line {} is missing", seq + 1)};
 }
 
 }  // namespace
@@ -37,7 +54,7 @@ std::optional<HistoryBreak> verify_job(JobReader& reader, const Job& job, std::i
             if (event.seq != ++seq) {
                 return HistoryBreak{id, seq, fmt::format("event {} is missing", seq)};
             }
-            if (chain_hash(previous, event) != event.hash) {
+            if (chain_hash(previous, event, job.result) != event.hash) {
                 return HistoryBreak{id, seq,
                                     "the hash does not match the event, or the one before it"};
             }
@@ -52,12 +69,15 @@ std::optional<HistoryBreak> verify_job(JobReader& reader, const Job& job, std::i
         return HistoryBreak{
             id, seq + 1, fmt::format("the job has {} events, but {} are there", job.head.seq, seq)};
     }
+    if (previous != job.head.hash) {
+        return HistoryBreak{id, seq, "the job knows another last event"};
+    }
     if (state != job.state) {
         return HistoryBreak{id, seq,
                             fmt::format("the job is {}, its history says {}", to_text(job.state),
                                         state ? to_text(*state) : "nothing")};
     }
-    return std::nullopt;
+    return job.log_seq > 0 ? verify_log(reader, job) : std::nullopt;
 }
 
 Verification verify_history(JobReader& reader) {

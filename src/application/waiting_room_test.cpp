@@ -14,10 +14,8 @@ using namespace std::chrono_literals;
 PendingClaim waiting(std::uint64_t ticket, ClaimFilter filter = {}, int limit = 1,
                      Timestamp until = at(100)) {
     PendingClaim claim;
-    claim.items.push_back({.filter = std::move(filter),
-                           .limit = limit,
-                           .wait_until = until,
-                           .ticket = ticket});
+    claim.items.push_back(
+        {.filter = std::move(filter), .limit = limit, .wait_until = until, .ticket = ticket});
     return claim;
 }
 

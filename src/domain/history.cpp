@@ -94,7 +94,7 @@ Digest genesis(const JobSpec& spec) {
     return sha256(form.text());
 }
 
-Digest chain_hash(const Digest& previous, const Event& event) {
+Digest chain_hash(const Digest& previous, const Event& event, std::string_view result) {
     Canonical form("sluice event 1");
     for (const std::int64_t number :
          {event.job.value, event.seq, static_cast<std::int64_t>(event.step),
@@ -104,6 +104,7 @@ Digest chain_hash(const Digest& previous, const Event& event) {
     }
     form.add(std::string_view(event.actor));
     form.add(std::string_view(event.detail));
+    if (event.to && is_final(*event.to)) form.add(result);
     return sha256(previous, form.text());
 }
 
@@ -121,7 +122,7 @@ Event record(Job& job, EventParts parts) {
                 .log_seq = job.log_seq,
                 .detail = std::move(parts.detail),
                 .hash = {}};
-    event.hash = chain_hash(event.seq == 1 ? genesis(job.spec) : job.head.hash, event);
+    event.hash = chain_hash(event.seq == 1 ? genesis(job.spec) : job.head.hash, event, job.result);
     job.head = {event.seq, event.hash};
     return event;
 }

@@ -55,8 +55,9 @@ struct LogLine {
 // What the first event of a job is chained to.
 Digest genesis(const JobSpec& spec);
 
-// The hash of `event` after an event whose hash is `previous`.
-Digest chain_hash(const Digest& previous, const Event& event);
+// The hash of `event` after an event whose hash is `previous`. The event that ends the job covers
+// the job's result, too; the others do not look at it.
+Digest chain_hash(const Digest& previous, const Event& event, std::string_view result = {});
 
 // Makes the next event of `job`, with its place and hash, and moves the job's head to it.
 // Call it after the step was applied; `from` is the state before.

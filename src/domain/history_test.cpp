@@ -104,7 +104,9 @@ TEST(Genesis, CoversThePayloadThroughItsDigest) {
     EXPECT_NE(genesis(changed), genesis(full_spec()));
 }
 
-TEST(Genesis, IsTheSameForTheSameSpec) { EXPECT_EQ(genesis(full_spec()), genesis(full_spec())); }
+TEST(Genesis, IsTheSameForTheSameSpec) {
+    EXPECT_EQ(genesis(full_spec()), genesis(full_spec()));
+}
 
 Event full_event() {
     return {.job = JobId{1000},
@@ -149,6 +151,17 @@ TEST(ChainHash, CoversEveryFieldOfTheEvent) {
         change.make(changed);
         EXPECT_TRUE(seen.insert(chain_hash(previous, changed)).second) << change.field;
     }
+}
+
+TEST(ChainHash, CoversTheResultWhereTheJobEndsAndOnlyThere) {
+    const Digest previous = sha256("previous");
+    Event last = full_event();
+    last.to = JobState::succeeded;
+    Event other = full_event();
+    other.to = JobState::queued;
+
+    EXPECT_NE(chain_hash(previous, last, "1"), chain_hash(previous, last, "2"));
+    EXPECT_EQ(chain_hash(previous, other, "1"), chain_hash(previous, other, "2"));
 }
 
 TEST(ChainHash, CoversTheHashBeforeIt) {

@@ -100,8 +100,8 @@ std::int64_t IdSource::next(Timestamp now) {
 }
 
 void IdSource::skip_to(std::int64_t used) {
-    const std::int64_t tick = ((used >> tick_shift) << sequence_bits) | (used & sequence_mask);
-    last_tick_ = std::max(last_tick_, tick);
+    // To the end of that millisecond: within it, another node's numbers may be above all of ours.
+    last_tick_ = std::max(last_tick_, ((used >> tick_shift) << sequence_bits) | sequence_mask);
 }
 
 }  // namespace sluice

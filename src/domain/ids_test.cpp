@@ -12,7 +12,9 @@ using namespace std::chrono_literals;
 
 const Timestamp start = from_micros(1'767'225'600'000'000);  // 2026-01-01T00:00:00Z
 
-std::int64_t millis_of(std::int64_t id) { return (id >> 22) + 1'577'836'800'000; }
+std::int64_t millis_of(std::int64_t id) {
+    return (id >> 22) + 1'577'836'800'000;
+}
 
 TEST(JobIdText, RoundTripsWhateverASourceHandsOut) {
     IdSource ids(1023);
@@ -33,7 +35,11 @@ TEST(JobIdText, IsAnObjectIdWhoseFirstEightDigitsAreTheSeconds) {
 
     const std::string text = to_text(id);
 
-    EXPECT_EQ(text, "6955b900" "007b" "0005" "00000000");
+    EXPECT_EQ(text,
+              "6955b900"
+              "007b"
+              "0005"
+              "00000000");
 }
 
 TEST(JobIdText, RoundTripsTheFirstAndTheLastId) {

@@ -22,7 +22,8 @@ std::string trimmed(const std::string& line) {
     return line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
 }
 
-// The lines of each Mermaid state diagram in the document, without those that only give it its looks.
+// The lines of each Mermaid state diagram in the document, without those that only give it its
+// looks.
 std::vector<std::multiset<std::string>> diagrams_in(const std::string& path) {
     std::ifstream file(path);
     std::vector<std::multiset<std::string>> diagrams;

@@ -27,7 +27,9 @@ TEST(HeldKeys, KeepAKeyApartFromASiteOfTheSameName) {
     EXPECT_NE(held_keys(site), held_keys(key));
 }
 
-TEST(HeldKeys, AreNoneWhenNothingWasAskedFor) { EXPECT_TRUE(held_keys(JobSpec{}).empty()); }
+TEST(HeldKeys, AreNoneWhenNothingWasAskedFor) {
+    EXPECT_TRUE(held_keys(JobSpec{}).empty());
+}
 
 TEST(Apply, TakesAStepOfTheTable) {
     Job job;

@@ -28,9 +28,10 @@ const std::vector<Expected> checked_types{
 };
 
 const std::vector<const char*> site_types{
-    "node_provision", "site_create",   "site_import",    "env_create", "env_deploy",  "env_update",
-    "env_promote",    "env_restore",   "backup_create",  "domain_add", "drift_check", "health_check",
-    "domain_remove",  "cache_purge",   "backup_cleanup", "release_rollback",
+    "node_provision", "site_create", "site_import",    "env_create",
+    "env_deploy",     "env_update",  "env_promote",    "env_restore",
+    "backup_create",  "domain_add",  "drift_check",    "health_check",
+    "domain_remove",  "cache_purge", "backup_cleanup", "release_rollback",
 };
 
 TEST(BuiltInTypes, RepeatChecksAndReleasesAtOnce) {

@@ -7,7 +7,9 @@ namespace {
 
 const Lane build{.tenant = "acme", .queue = "ci", .type = "build", .labels = {"gpu", "linux"}};
 
-ClaimFilter of_acme() { return {.tenant = "acme", .labels = {"gpu", "linux"}}; }
+ClaimFilter of_acme() {
+    return {.tenant = "acme", .labels = {"gpu", "linux"}};
+}
 
 TEST(LaneOf, TakesWhatAClaimCanTellJobsApartBy) {
     JobSpec spec;

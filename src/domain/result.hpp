@@ -33,8 +33,9 @@ class [[nodiscard]] Result {
     Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {}
 
     explicit operator bool() const { return content_.index() == 0; }
-    T& operator*() { return std::get<0>(content_); }
-    const T& operator*() const { return std::get<0>(content_); }
+    T& operator*() & { return std::get<0>(content_); }
+    const T& operator*() const& { return std::get<0>(content_); }
+    T&& operator*() && { return std::get<0>(std::move(content_)); }
     T* operator->() { return &std::get<0>(content_); }
     const T* operator->() const { return &std::get<0>(content_); }
     Error& error() { return std::get<1>(content_); }

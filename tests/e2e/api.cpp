@@ -9,7 +9,8 @@ namespace {
 
 Fields with_default(const Fields& fields, std::string_view name, std::string_view value) {
     Fields all = fields;
-    all.insert({{{name.data(), name.size()}, boost::json::string_view(value.data(), value.size())}});
+    all.insert(
+        {{{name.data(), name.size()}, boost::json::string_view(value.data(), value.size())}});
     return all;
 }
 
@@ -28,7 +29,9 @@ Response Api::try_submit(const Fields& fields, const Headers& headers) {
     return http.post("/api/v1/jobs", serialize(all), headers);
 }
 
-Json Api::submit(const Fields& fields) { return must(try_submit(fields), 202); }
+Json Api::submit(const Fields& fields) {
+    return must(try_submit(fields), 202);
+}
 
 Response Api::try_batch(const std::vector<Fields>& jobs, const Headers& headers) {
     List list;
@@ -87,9 +90,13 @@ Response Api::replay(const std::string& id, const Fields& fields) {
     return http.post("/api/v1/jobs/" + id + "/replay", serialize(fields));
 }
 
-Json Api::get(const std::string& path) { return must(http.get(path), 200); }
+Json Api::get(const std::string& path) {
+    return must(http.get(path), 200);
+}
 
-Json Api::job(const std::string& id) { return get("/api/v1/jobs/" + id); }
+Json Api::job(const std::string& id) {
+    return get("/api/v1/jobs/" + id);
+}
 
 List Api::events(const std::string& id) {
     return list(get("/api/v1/jobs/" + id + "/events?limit=1000"), "events");
@@ -105,7 +112,9 @@ List Api::logs(const std::string& id) {
     return list(get("/api/v1/jobs/" + id + "/logs?limit=1000"), "logs");
 }
 
-Json Api::explain(const std::string& id) { return get("/api/v1/jobs/" + id + "/explain"); }
+Json Api::explain(const std::string& id) {
+    return get("/api/v1/jobs/" + id + "/explain");
+}
 
 std::vector<std::string> Api::reasons(const std::string& id) {
     std::vector<std::string> codes;
@@ -117,7 +126,9 @@ bool Api::reaches(const std::string& id, const std::string& wanted) {
     return eventually([&] { return state(id) == wanted; });
 }
 
-std::string job_of(const Json& lease) { return text(at(lease, "job"), "id"); }
+std::string job_of(const Json& lease) {
+    return text(at(lease, "job"), "id");
+}
 
 Json expect_ok(const Response& response, int status) {
     EXPECT_EQ(response.status, status) << response.body;
@@ -145,6 +156,7 @@ std::string fresh_name(std::string_view stem) {
 
 void in_parallel(int count, const std::function<void(int)>& work) {
     std::vector<std::thread> threads;
+    threads.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) {
         threads.emplace_back([&work, i] {
             try {

@@ -17,7 +17,8 @@ namespace sluice::e2e {
 // thread makes its own.
 class Api {
   public:
-    Api(std::uint16_t port, std::string queue) : http(port), port_(port), queue_(std::move(queue)) {}
+    Api(std::uint16_t port, std::string queue)
+        : http(port), port_(port), queue_(std::move(queue)) {}
 
     Client http;
 
@@ -33,7 +34,7 @@ class Api {
 
     // Claims for "worker" unless the fields say otherwise; answers what "leases" holds.
     List claim(const Fields& fields = {});
-    Json claim_one(const Fields& fields = {});  // throws when there is none
+    Json claim_one(const Fields& fields = {});                // throws when there is none
     std::string claim_text(const Fields& fields = {}) const;  // the request, for sending by hand
 
     Response heartbeat(const Json& lease, const Fields& fields = {});
@@ -90,7 +91,8 @@ void in_parallel(int count, const std::function<void(int)>& work);
 
 }  // namespace sluice::e2e
 
-#define ON_EACH_STORE(Suite)                                       \
-    class Suite : public EachStore {};                             \
+// A suite of tests that each run on both stores.
+#define ON_EACH_STORE(Suite)                                                    \
+    class Suite : public EachStore {}; /* NOLINT(bugprone-macro-parentheses) */ \
     INSTANTIATE_TEST_SUITE_P(Store, Suite, testing::Values("memory", "sqlite"), \
                              [](const auto& tested) { return std::string(tested.param); })

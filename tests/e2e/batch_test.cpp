@@ -8,7 +8,9 @@ namespace {
 
 ON_EACH_STORE(Batch);
 
-std::vector<Fields> tasks(int count) { return std::vector<Fields>(static_cast<std::size_t>(count)); }
+std::vector<Fields> tasks(int count) {
+    return std::vector<Fields>(static_cast<std::size_t>(count));
+}
 
 bool queue_is_empty(Api& api) {
     return list(api.get("/api/v1/jobs?queue=" + api.queue()), "jobs").empty();
@@ -80,8 +82,7 @@ TEST_P(Batch, TurnsPlacesIntoIds) {
 
     const List accepted = api.submit_batch(jobs);
 
-    EXPECT_EQ(at(accepted[0], "depends_on"),
-              (List{at(accepted[1], "id"), at(accepted[2], "id")}));
+    EXPECT_EQ(at(accepted[0], "depends_on"), (List{at(accepted[1], "id"), at(accepted[2], "id")}));
     EXPECT_EQ(at(api.job(text(accepted[0], "id")), "depends_on"), at(accepted[0], "depends_on"));
 }
 
@@ -109,11 +110,11 @@ TEST_P(Batch, ReportsAndHeartbeatsForManyLeasesAtOnce) {
     List entries;
     for (const Json& lease : leases) entries.push_back(Fields{{"lease_id", at(lease, "lease_id")}});
 
-    const Json beats = expect_ok(api.http.post("/api/v1/leases/heartbeat",
-                                               serialize(Fields{{"heartbeats", entries}})));
+    const Json beats = expect_ok(
+        api.http.post("/api/v1/leases/heartbeat", serialize(Fields{{"heartbeats", entries}})));
     for (Json& entry : entries) entry.as_object()["outcome"] = "succeeded";
-    const Json reports = expect_ok(
-        api.http.post("/api/v1/leases/report", serialize(Fields{{"reports", entries}})));
+    const Json reports =
+        expect_ok(api.http.post("/api/v1/leases/report", serialize(Fields{{"reports", entries}})));
 
     const List& beaten = list(beats, "results");
     EXPECT_EQ(text(at(beaten[0], "error"), "code"), "lease_lost");
@@ -144,9 +145,8 @@ TEST_P(Batch, TheSameLeaseTwiceInOneBatchIsAnsweredTwice) {
     const Json entry = Fields{{"lease_id", at(lease, "lease_id")}, {"outcome", "succeeded"}};
     const Json other = Fields{{"lease_id", at(lease, "lease_id")}, {"outcome", "failed"}};
 
-    const Json answer = expect_ok(
-        api.http.post("/api/v1/leases/report",
-                      serialize(Fields{{"reports", List{entry, entry, other}}})));
+    const Json answer = expect_ok(api.http.post(
+        "/api/v1/leases/report", serialize(Fields{{"reports", List{entry, entry, other}}})));
 
     EXPECT_EQ(list(answer, "results")[0], list(answer, "results")[1]);
     EXPECT_EQ(text(at(list(answer, "results")[2], "error"), "code"), "conflict");

@@ -42,8 +42,7 @@ TEST_P(Claim, TakesOnlyFromTheQueuesItNames) {
     const std::string b = api.submit_id({{"queue", other}});
     api.submit({{"queue", third}});
 
-    EXPECT_EQ(ids_of(api.claim({{"queues", List{Json(other)}}, {"limit", 9}})),
-              (std::vector{b}));
+    EXPECT_EQ(ids_of(api.claim({{"queues", List{Json(other)}}, {"limit", 9}})), (std::vector{b}));
     EXPECT_EQ(ids_of(api.claim({{"queues", List{Json(api.queue()), Json(other)}}, {"limit", 9}})),
               (std::vector{a}));
 }

@@ -15,7 +15,7 @@ namespace {
 struct Told {
     std::mutex mutex;
     std::vector<std::string> submitted;
-    std::map<std::string, std::string> outcomes;  // by job: what its accepted report said
+    std::map<std::string, std::string> outcomes;    // by job: what its accepted report said
     std::map<std::string, std::int64_t> log_lines;  // by job: the highest acknowledged number
     std::atomic<int> answers = 0;
 };

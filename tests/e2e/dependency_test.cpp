@@ -6,7 +6,9 @@ namespace {
 
 ON_EACH_STORE(Dependency);
 
-List on(const std::string& id) { return List{Json(id)}; }
+List on(const std::string& id) {
+    return List{Json(id)};
+}
 
 TEST_P(Dependency, AJobRunsAfterAllThatItDependsOnSucceeded) {
     const std::string a = api.submit_id();
@@ -131,8 +133,7 @@ TEST_P(Dependency, TimeCountsToo) {
 
 TEST_P(Dependency, OnWhatIsNotThereIsRefused) {
     const std::string theirs = api.submit_id({{"tenant", "acme"}});
-    const Response unknown =
-        api.try_submit({{"depends_on", List{"65f000000000000000000000"}}});
+    const Response unknown = api.try_submit({{"depends_on", List{"65f000000000000000000000"}}});
     expect_refused(unknown, 422, "invalid", "/depends_on");
     EXPECT_NE(unknown.body.find("65f000000000000000000000"), std::string::npos);
     expect_refused(api.try_submit({{"depends_on", on(theirs)}}), 422, "invalid", "/depends_on");

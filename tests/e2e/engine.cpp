@@ -14,7 +14,7 @@ namespace {
 
 std::vector<std::string> serve_command(const std::string& store,
                                        const std::vector<std::string>& more) {
-    std::vector<std::string> command{SLUICE_BINARY, "serve",       "--no-auth", "--listen",
+    std::vector<std::string> command{SLUICE_BINARY, "serve",   "--no-auth", "--listen",
                                      "127.0.0.1:0", "--store", store};
     command.insert(command.end(), more.begin(), more.end());
     return command;
@@ -49,9 +49,10 @@ const auto* const last_look = testing::AddGlobalTestEnvironment(new LastLook);
 
 }  // namespace
 
-Ended run_sluice(std::vector<std::string> arguments, Millis patience) {
-    arguments.insert(arguments.begin(), SLUICE_BINARY);
-    Process process(std::move(arguments));
+Ended run_sluice(const std::vector<std::string>& arguments, Millis patience) {
+    std::vector<std::string> command{SLUICE_BINARY};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    Process process(std::move(command));
     const auto code = process.wait(patience);
     return {code.value_or(-1), process.output(), process.errors()};
 }
@@ -92,7 +93,8 @@ Engine& shared_engine(const std::string& kind) {
         shared.engine.reset();
     }
     if (!shared.engine) {
-        shared.store = kind == "memory" ? "memory:" : "sqlite:" + (shared.folder.path() / "db").string();
+        shared.store =
+            kind == "memory" ? "memory:" : "sqlite:" + (shared.folder.path() / "db").string();
         shared.engine = std::make_unique<Engine>(shared.store);
     }
     return *shared.engine;

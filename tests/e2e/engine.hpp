@@ -15,7 +15,7 @@ struct Ended {
     std::string output{};
     std::string errors{};
 };
-Ended run_sluice(std::vector<std::string> arguments, Millis patience = Millis(20'000));
+Ended run_sluice(const std::vector<std::string>& arguments, Millis patience = Millis(20'000));
 
 // The real engine, on a free port of its own.
 class Engine {

@@ -34,8 +34,8 @@ TEST_P(Heartbeat, KeepsAJobForManyTerms) {
 TEST_P(Heartbeat, KeepsTheTermThatTheLastOneAskedFor) {
     api.submit();
     const Json lease = api.claim_one({{"lease_ms", 30'000}});
-    const std::string longer = text(expect_ok(api.heartbeat(lease, {{"lease_ms", 3'600'000}})),
-                                    "lease_until");
+    const std::string longer =
+        text(expect_ok(api.heartbeat(lease, {{"lease_ms", 3'600'000}})), "lease_until");
 
     const Json next = expect_ok(api.heartbeat(lease));
 

@@ -11,8 +11,9 @@ ON_EACH_STORE(History);
 TEST_P(History, EachEventSaysWhoDidWhatAndWhen) {
     const std::string id = api.submit_id({{"max_attempts", 1}});
     const Json lease = api.claim_one({{"worker_id", "w1"}});
-    expect_ok(api.report(lease, {{"outcome", "failed"}, {"error_code", "E"},
-                                 {"error_message", "line\n\"quoted\""}}));
+    expect_ok(api.report(
+        lease,
+        {{"outcome", "failed"}, {"error_code", "E"}, {"error_message", "line\n\"quoted\""}}));
 
     const List events = api.events(id);
 
@@ -74,9 +75,9 @@ TEST_P(History, OfALifeWithEverythingInItIsAChainOfSteps) {
         state = text(event, "to");
     }
     EXPECT_EQ(state, "canceled");
-    EXPECT_EQ(api.steps(id), (std::vector<std::string>{"submitted", "claimed", "handed_back",
-                                                       "claimed", "lease_expired", "claimed",
-                                                       "canceled", "lease_closed"}));
+    EXPECT_EQ(api.steps(id),
+              (std::vector<std::string>{"submitted", "claimed", "handed_back", "claimed",
+                                        "lease_expired", "claimed", "canceled", "lease_closed"}));
 }
 
 // A stopped engine's store with some history in it.
@@ -92,16 +93,16 @@ class Audit : public testing::Test {
             expect_ok(api.fail(lease));
             lease = api.claim_one();
             expect_ok(api.succeed(lease));
-            if (i == 2) marked_ = id;
+            if (i == 2) marked = id;
         }
-        running_ = api.submit_id();
+        api.submit();
         api.claim_one();
-        queued_ = api.submit_id();
+        api.submit();
         EXPECT_EQ(engine.stop(), 0);
     }
 
     std::string store() const { return "sqlite:" + path(); }
-    std::string path() const { return (folder_.path() / "db").string(); }
+    std::string path() const { return (folder.path() / "db").string(); }
     static Ended verify(const std::string& store) {
         return run_sluice({"audit", "verify", "--store", store});
     }
@@ -110,7 +111,8 @@ class Audit : public testing::Test {
         sqlite3* database = nullptr;
         ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
         char* error = nullptr;
-        EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, &error), SQLITE_OK) << error;
+        EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, &error), SQLITE_OK)
+            << error;
         EXPECT_GE(sqlite3_changes(database), 1) << sql;
         sqlite3_close(database);
     }
@@ -122,14 +124,12 @@ class Audit : public testing::Test {
         change(sql);
         const Ended verified = verify(store());
         EXPECT_EQ(verified.code, 6) << sql << verified.output;
-        EXPECT_NE(verified.errors.find(marked_), std::string::npos) << verified.errors;
+        EXPECT_NE(verified.errors.find(marked), std::string::npos) << verified.errors;
         EXPECT_NE(verified.errors.find("event " + event), std::string::npos) << verified.errors;
     }
 
-    TempFolder folder_;
-    std::string marked_;
-    std::string running_;
-    std::string queued_;
+    TempFolder folder;
+    std::string marked;
 };
 
 TEST_F(Audit, PassesWhatNobodyTouched) {
@@ -140,18 +140,18 @@ TEST_F(Audit, PassesWhatNobodyTouched) {
 }
 
 TEST_F(Audit, NoticesAChangedActor) {
-    expect_broken_after(std::string("UPDATE event SET actor='eve' WHERE seq=3 AND job_id=") +
-                            marked_row, "3");
+    expect_broken_after(
+        std::string("UPDATE event SET actor='eve' WHERE seq=3 AND job_id=") + marked_row, "3");
 }
 
 TEST_F(Audit, NoticesAChangedTime) {
-    expect_broken_after(std::string("UPDATE event SET at=at+1 WHERE seq=2 AND job_id=") +
-                            marked_row, "2");
+    expect_broken_after(
+        std::string("UPDATE event SET at=at+1 WHERE seq=2 AND job_id=") + marked_row, "2");
 }
 
 TEST_F(Audit, NoticesAChangedDetail) {
-    expect_broken_after(std::string("UPDATE event SET detail='{}' WHERE seq=3 AND job_id=") +
-                            marked_row, "3");
+    expect_broken_after(
+        std::string("UPDATE event SET detail='{}' WHERE seq=3 AND job_id=") + marked_row, "3");
 }
 
 TEST_F(Audit, NoticesAMissingEvent) {
@@ -164,8 +164,9 @@ TEST_F(Audit, NoticesAMissingLastEvent) {
 
 TEST_F(Audit, NoticesSwappedEvents) {
     expect_broken_after(std::string("UPDATE event SET seq=CASE seq WHEN 3 THEN -4 ELSE -3 END "
-                                    "WHERE seq IN (3,4) AND job_id=") + marked_row +
-                            "; UPDATE event SET seq=-seq WHERE seq<0", "3");
+                                    "WHERE seq IN (3,4) AND job_id=") +
+                            marked_row + "; UPDATE event SET seq=-seq WHERE seq<0",
+                        "3");
 }
 
 TEST_F(Audit, NoticesAChangedPayload) {
@@ -173,8 +174,8 @@ TEST_F(Audit, NoticesAChangedPayload) {
 }
 
 TEST_F(Audit, NoticesAChangedFieldOfTheJob) {
-    for (const char* field : {"type='x'", "priority=9", "tenant='x'", "max_attempts=9",
-                              "site_id='x'", "timeout=1"}) {
+    for (const char* field :
+         {"type='x'", "priority=9", "tenant='x'", "max_attempts=9", "site_id='x'", "timeout=1"}) {
         SCOPED_TRACE(field);
         change(std::string("CREATE TABLE IF NOT EXISTS saved AS SELECT * FROM job WHERE id=") +
                marked_row + "; UPDATE job SET queue=queue");

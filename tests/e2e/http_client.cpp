@@ -60,15 +60,20 @@ std::string request_text(std::string_view method, std::string_view path, std::st
     if ((!body.empty() || method == "POST") && !has("Content-Length")) {
         text += "Content-Length: " + std::to_string(body.size()) + "\r\n";
     }
-    for (const auto& [name, value] : headers) text.append(name + ": " + value + "\r\n");
+    for (const auto& [name, value] : headers)
+        text.append(name).append(": ").append(value).append("\r\n");
     text += "\r\n";
     text += body;
     return text;
 }
 
-Client::Client(std::uint16_t port) : port_(port) { reconnect(); }
+Client::Client(std::uint16_t port) : port_(port) {
+    reconnect();
+}
 
-Client::~Client() { close(); }
+Client::~Client() {
+    close();
+}
 
 void Client::close() {
     if (socket_ >= 0) ::close(std::exchange(socket_, -1));

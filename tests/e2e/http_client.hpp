@@ -62,8 +62,8 @@ class Client {
     std::uint16_t port_;
     int socket_ = -1;
     std::string input_;
-    bool ended_ = false;      // the peer has closed its side
-    bool last_one_ = false;   // the response says that the connection closes
+    bool ended_ = false;     // the peer has closed its side
+    bool last_one_ = false;  // the response says that the connection closes
 };
 
 // The text of a request, with Host, and with Content-Type and Content-Length when it has a body.

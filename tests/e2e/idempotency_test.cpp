@@ -9,7 +9,9 @@ namespace {
 
 ON_EACH_STORE(Idempotency);
 
-Headers key(const std::string& value) { return {{"Idempotency-Key", value}}; }
+Headers key(const std::string& value) {
+    return {{"Idempotency-Key", value}};
+}
 
 std::size_t jobs_in(Api& api) {
     return list(api.get("/api/v1/jobs?limit=200&queue=" + api.queue()), "jobs").size();
@@ -75,8 +77,7 @@ TEST_P(Idempotency, CoversWholeBatches) {
     EXPECT_EQ(first.status, 202);
     EXPECT_EQ(first.body, again.body);
     EXPECT_EQ(jobs_in(api), 5u);
-    expect_refused(api.try_batch(std::vector<Fields>(4), key(name)), 422,
-                   "idempotency_key_reused");
+    expect_refused(api.try_batch(std::vector<Fields>(4), key(name)), 422, "idempotency_key_reused");
 }
 
 TEST_P(Idempotency, ASingleJobAndABatchDoNotShareAKey) {
@@ -98,7 +99,7 @@ TEST_P(Idempotency, RefusesKeysThatAreNotKeys) {
                                    std::string("caf\xc3\xa9")}) {
         expect_refused(api.try_submit({}, key(bad)), 400, "malformed");
     }
-    EXPECT_EQ(api.try_submit({}, key(std::string(200, 'k') )).status, 202);
+    EXPECT_EQ(api.try_submit({}, key(std::string(200, 'k'))).status, 202);
     EXPECT_EQ(jobs_in(api), 1u);
 }
 

@@ -17,11 +17,11 @@ TEST_P(JobTypes, ThatAreBuiltInHaveTheirAttemptsAndDeadlines) {
         std::int64_t timeout_ms;
     };
     const Known known[] = {
-        {"msuite_submit", 4, 5 * minute},      {"msuite_merge", 4, 5 * minute},
-        {"msuite_deploy", 3, 10 * minute},     {"release_assemble", 3, 10 * minute},
-        {"deploy_release", 2, 15 * minute},    {"temp_env_expire", 4, minute},
-        {"env_deploy", 3, 30 * minute},        {"node_provision", 3, 30 * minute},
-        {"cache_purge", 3, 30 * minute},       {"BUILD_AND_DEPLOY", 3, 0},
+        {"msuite_submit", 4, 5 * minute},       {"msuite_merge", 4, 5 * minute},
+        {"msuite_deploy", 3, 10 * minute},      {"release_assemble", 3, 10 * minute},
+        {"deploy_release", 2, 15 * minute},     {"temp_env_expire", 4, minute},
+        {"env_deploy", 3, 30 * minute},         {"node_provision", 3, 30 * minute},
+        {"cache_purge", 3, 30 * minute},        {"BUILD_AND_DEPLOY", 3, 0},
         {"something_of_my_own", 3, 30 * minute}};
     for (const Known& wanted : known) {
         const Json job = api.submit({{"type", wanted.type}});
@@ -108,8 +108,8 @@ backoff = "none"
     const std::string id = api.submit_id({{"type", "stubborn"}});
     const Json first = api.claim_one({{"lease_ms", 400}});
 
-    EXPECT_TRUE(eventually(
-        [&] { return flag(expect_ok(api.heartbeat(first)), "cancel_requested"); }));
+    EXPECT_TRUE(
+        eventually([&] { return flag(expect_ok(api.heartbeat(first)), "cancel_requested"); }));
     EXPECT_EQ(api.state(id), "running") << "until the worker stops or its lease ends";
     const List second = api.claim({{"wait_ms", 5000}, {"lease_ms", 400}});
     ASSERT_EQ(second.size(), 1u) << "heartbeats do not extend a lease after the deadline";

@@ -50,7 +50,9 @@ List list(Json&& object, std::string_view member) {
     return list(std::as_const(object), member);
 }
 
-Json at(Json&& object, std::string_view member) { return at(std::as_const(object), member); }
+Json at(Json&& object, std::string_view member) {
+    return at(std::as_const(object), member);
+}
 
 bool is_null(const Json& object, std::string_view member) {
     return at(object, member).is_null();

@@ -32,8 +32,8 @@ TEST_P(ListJobs, ShowsTheNewestFirstInFull) {
 
 TEST_P(ListJobs, FiltersByEachField) {
     const std::string mark = fresh_name("mark");
-    for (const char* field : {"type", "project", "entity_type", "entity_id", "site_id", "node_id",
-                              "correlation_id"}) {
+    for (const char* field :
+         {"type", "project", "entity_type", "entity_id", "site_id", "node_id", "correlation_id"}) {
         const std::string value = std::string(field) + "-" + mark;
         const std::string wanted = api.submit_id({{field, value}});
         api.submit({{field, value + "x"}});
@@ -135,7 +135,7 @@ TEST_P(ListJobs, PagesEachKindOfListByCursor) {
     api.submit_batch(std::vector<Fields>(6));
     api.claim({{"limit", 3}});
     const std::map<std::string, std::size_t> kinds{
-        {"state=running", 3},          {"state=queued", 3},   {"state=failed", 3},
+        {"state=running", 3},          {"state=queued", 3},    {"state=failed", 3},
         {"state=failed,canceled", 6},  {"state=succeeded", 3}, {"state=succeeded,failed", 6},
         {"state=queued,succeeded", 6}, {"worker_id=worker", 3}};
     for (const auto& [query, count] : kinds) {
@@ -159,8 +159,8 @@ TEST_P(ListJobs, RefusesCursorsThatItDidNotGive) {
     EXPECT_EQ(api.http.get(path + "&cursor=" + cursor).status, 200);
 
     const std::string short_one = cursor.substr(1);
-    for (const std::string& bad : {std::string("x"), short_one, cursor + "0", std::string(40, 'f'),
-                                   std::string("")}) {
+    for (const std::string& bad :
+         {std::string("x"), short_one, cursor + "0", std::string(40, 'f'), std::string("")}) {
         expect_refused(api.http.get(path + "&cursor=" + bad), 400, "malformed");
     }
     expect_refused(api.http.get(path + "&type=task&cursor=" + cursor), 400, "malformed");

@@ -6,7 +6,9 @@ namespace {
 
 ON_EACH_STORE(Logs);
 
-Json line(const std::string& message) { return Fields{{"message", message}}; }
+Json line(const std::string& message) {
+    return Fields{{"message", message}};
+}
 
 std::vector<std::string> messages(const List& logs) {
     std::vector<std::string> all;
@@ -24,11 +26,13 @@ TEST_P(Logs, AreKeptInOrderWithAllTheirParts) {
     const std::string id = api.submit_id();
     const Json lease = api.claim_one();
 
-    const Json answer = expect_ok(api.log(
-        lease, {Fields{{"message", "one"}},
-                Fields{{"message", "two\nlines \x1b[31m"}, {"level", "warn"}},
-                Fields{{"message", ""}, {"level", "error"}, {"data", Fields{{"k", List{1, 2}}}},
-                       {"timestamp", "2026-01-02T03:04:05.678Z"}}}));
+    const Json answer =
+        expect_ok(api.log(lease, {Fields{{"message", "one"}},
+                                  Fields{{"message", "two\nlines \x1b[31m"}, {"level", "warn"}},
+                                  Fields{{"message", ""},
+                                         {"level", "error"},
+                                         {"data", Fields{{"k", List{1, 2}}}},
+                                         {"timestamp", "2026-01-02T03:04:05.678Z"}}}));
 
     EXPECT_EQ(number(answer, "last_seq"), 3);
     EXPECT_EQ(number(answer, "stored"), 3);
@@ -145,8 +149,8 @@ TEST_P(Logs, ArePagedBySequenceNumber) {
     std::vector<std::string> read;
     std::int64_t after = 0;
     for (int page = 0; page < 10; ++page) {
-        const Json answer = api.get("/api/v1/jobs/" + id + "/logs?limit=10&after=" +
-                                    std::to_string(after));
+        const Json answer =
+            api.get("/api/v1/jobs/" + id + "/logs?limit=10&after=" + std::to_string(after));
         for (const Json& entry : list(answer, "logs")) read.push_back(text(entry, "message"));
         if (number(answer, "next_after") == after) break;
         after = number(answer, "next_after");
@@ -154,7 +158,8 @@ TEST_P(Logs, ArePagedBySequenceNumber) {
     }
 
     ASSERT_EQ(read.size(), 26u);
-    for (int i = 1; i <= 26; ++i) EXPECT_EQ(read[static_cast<std::size_t>(i) - 1], std::to_string(i));
+    for (int i = 1; i <= 26; ++i)
+        EXPECT_EQ(read[static_cast<std::size_t>(i) - 1], std::to_string(i));
 }
 
 TEST_P(Logs, RefuseBadPages) {

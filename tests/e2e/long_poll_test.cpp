@@ -144,6 +144,22 @@ TEST_P(LongPoll, IsWokenWhenAKeyBecomesFree) {
     EXPECT_EQ(leases->size(), 1u);
 }
 
+TEST_P(LongPoll, AClaimThatWasWokenInVainGoesOnWaiting) {
+    const std::string site = fresh_name("site");
+    Parked one(api, {});
+    Parked two(api, {});
+    api.submit_batch({{{"site_id", site}}, {{"site_id", site}}});
+    const auto first = one.answer();
+    ASSERT_TRUE(first && first->size() == 1);
+    EXPECT_FALSE(two.answer(Millis(100))) << "the key is taken";
+
+    expect_ok(api.succeed(first->front()));
+
+    const auto second = two.answer();
+    ASSERT_TRUE(second);
+    EXPECT_EQ(second->size(), 1u);
+}
+
 TEST_P(LongPoll, IsWokenWhenADependencySucceeds) {
     std::vector<Fields> jobs(2);
     jobs[1]["depends_on"] = List{"#0"};

@@ -15,15 +15,30 @@ std::string with_payload(const Api& api, std::string_view payload) {
 }
 
 TEST_P(Payload, ComesBackByteForByteWithItsDigest) {
-    const char* const payloads[] = {
-        "{}", "[]", "null", "true", "false", "0", "-0", "-0.0", R"("")", R"("text")",
-        R"({ "b" : 1 ,  "a":2,"c" : [ 1,2 , 3 ] })",
-        "{\n  \"spaced\": [\r\n 1 ]\n}",
-        "123456789012345678901234567890123456789012345678901234567890",
-        "1.10000000000000000000000000000000000001e-300", "1E5", "1e+5", "18446744073709551616",
-        R"("\u0041\u00e9\ud83d\udca1\/\b\f\n\r\t\"\\")", "\"naïve 💡 \u202e\"",
-        R"({"a":{"b":{"c":[[[{"d":null}]]]}}})", R"({"dup":1,"DUP":2})", R"(["\u0000"])",
-        R"({"":""})", R"({"__proto__":{},"constructor":1})"};
+    const char* const payloads[] = {"{}",
+                                    "[]",
+                                    "null",
+                                    "true",
+                                    "false",
+                                    "0",
+                                    "-0",
+                                    "-0.0",
+                                    R"("")",
+                                    R"("text")",
+                                    R"({ "b" : 1 ,  "a":2,"c" : [ 1,2 , 3 ] })",
+                                    "{\n  \"spaced\": [\r\n 1 ]\n}",
+                                    "123456789012345678901234567890123456789012345678901234567890",
+                                    "1.10000000000000000000000000000000000001e-300",
+                                    "1E5",
+                                    "1e+5",
+                                    "18446744073709551616",
+                                    R"("\u0041\u00e9\ud83d\udca1\/\b\f\n\r\t\"\\")",
+                                    "\"naïve 💡 \u202e\"",
+                                    R"({"a":{"b":{"c":[[[{"d":null}]]]}}})",
+                                    R"({"dup":1,"DUP":2})",
+                                    R"(["\u0000"])",
+                                    R"({"":""})",
+                                    R"({"__proto__":{},"constructor":1})"};
 
     for (const std::string payload : payloads) {
         const Response submitted = api.http.post("/api/v1/jobs", with_payload(api, payload));
@@ -95,9 +110,8 @@ TEST_P(Payload, ResultsAreKeptByteForByteToo) {
     const Json lease = api.claim_one();
     const std::string result = R"({ "z":1, "a" : 1.50 , "s":"\u00e9"})";
 
-    const Response reported =
-        api.http.post("/api/v1/leases/" + text(lease, "lease_id") + "/report",
-                      R"({"outcome":"succeeded","result":)" + result + "}");
+    const Response reported = api.http.post("/api/v1/leases/" + text(lease, "lease_id") + "/report",
+                                            R"({"outcome":"succeeded","result":)" + result + "}");
 
     EXPECT_EQ(raw_member(reported.body, "result"), result);
     EXPECT_EQ(raw_member(api.http.get("/api/v1/jobs/" + job_of(lease)).body, "result"), result);

@@ -23,13 +23,16 @@ TEST_P(Report, ASuccessEndsTheJobWithItsResult) {
 }
 
 TEST_P(Report, EachOutcomeLeadsToItsState) {
-    for (const auto& [outcome, state] : std::map<std::string, std::string>{
-             {"succeeded", "succeeded"}, {"failed", "failed"}, {"canceled", "canceled"},
-             {"cancelled", "canceled"}, {"timed_out", "timed_out"}}) {
+    for (const auto& [outcome, state] :
+         std::map<std::string, std::string>{{"succeeded", "succeeded"},
+                                            {"failed", "failed"},
+                                            {"canceled", "canceled"},
+                                            {"cancelled", "canceled"},
+                                            {"timed_out", "timed_out"}}) {
         const std::string id = api.submit_id({{"max_attempts", 1}});
-        const Json answer = expect_ok(api.report(
-            api.claim_one(),
-            {{"outcome", outcome}, {"error_code", "E1"}, {"error_message", "why"}}));
+        const Json answer = expect_ok(
+            api.report(api.claim_one(),
+                       {{"outcome", outcome}, {"error_code", "E1"}, {"error_message", "why"}}));
         EXPECT_EQ(text(answer, "state"), state);
         EXPECT_EQ(text(api.job(id), "error_code"), "E1");
         EXPECT_EQ(text(api.job(id), "error_message"), "why");
@@ -57,9 +60,8 @@ TEST_P(Report, AFailureIsTriedAgainUntilTheAttemptsAreUsedUp) {
     }
 
     EXPECT_TRUE(api.claim().empty());
-    EXPECT_EQ(api.steps(id),
-              (std::vector<std::string>{"submitted", "claimed", "retried", "claimed", "retried",
-                                        "claimed", "failed"}));
+    EXPECT_EQ(api.steps(id), (std::vector<std::string>{"submitted", "claimed", "retried", "claimed",
+                                                       "retried", "claimed", "failed"}));
 }
 
 TEST_P(Report, AFailureThatIsNotRetryableEndsTheJob) {
@@ -82,7 +84,8 @@ std::int64_t millis_of(const std::string& time) {
 
 std::int64_t delay_of(Api& api, const Json& reported) {
     const List events = api.events(text(reported, "id"));
-    return millis_of(text(reported, "run_after")) - millis_of(text(events[events.size() - 1], "at"));
+    return millis_of(text(reported, "run_after")) -
+           millis_of(text(events[events.size() - 1], "at"));
 }
 
 TEST_P(Report, AListOfDelaysIsFollowedAndItsLastOneStays) {
@@ -197,8 +200,9 @@ TEST_P(Report, RefusesWhatIsNotAReport) {
     expect_refused(api.report(lease, {{"outcome", "failed"}, {"retryable", "no"}}), 422, "invalid",
                    "/retryable");
     expect_refused(api.report(lease, {{"outcome", "failed"}, {"why", ""}}), 422, "invalid", "/why");
-    expect_refused(api.report(lease, {{"outcome", "failed"}, {"error_code", std::string(201, 'e')}}),
-                   413, "too_large", "/error_code");
+    expect_refused(
+        api.report(lease, {{"outcome", "failed"}, {"error_code", std::string(201, 'e')}}), 413,
+        "too_large", "/error_code");
     expect_refused(
         api.report(lease, {{"outcome", "failed"}, {"error_message", std::string(16385, 'e')}}), 413,
         "too_large", "/error_message");

@@ -12,8 +12,8 @@ namespace {
 
 class Shutdown : public testing::Test {
   protected:
-    std::string store() const { return "sqlite:" + (folder_.path() / "db").string(); }
-    TempFolder folder_;
+    std::string store() const { return "sqlite:" + (folder.path() / "db").string(); }
+    TempFolder folder;
 };
 
 TEST_F(Shutdown, AnswersWaitingClaimsWithNothingAtOnce) {

@@ -8,9 +8,13 @@ namespace {
 
 ON_EACH_STORE(Stream);
 
-std::string path_of(const std::string& id) { return "/api/v1/jobs/" + id + "/stream"; }
+std::string path_of(const std::string& id) {
+    return "/api/v1/jobs/" + id + "/stream";
+}
 
-Json log_line(const std::string& message) { return Fields{{"message", message}}; }
+Json log_line(const std::string& message) {
+    return Fields{{"message", message}};
+}
 
 // A job that has ended, with logs before and after a retry: eleven things to tell.
 std::string full_life(Api& api) {

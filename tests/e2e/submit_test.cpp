@@ -30,10 +30,10 @@ TEST_P(Submit, FillsInTheDefaults) {
     EXPECT_EQ(number(job, "max_attempts"), 3);
     EXPECT_EQ(number(job, "timeout_ms"), 1'800'000);
     EXPECT_EQ(text(job, "run_after"), text(job, "created_at"));
-    for (const char* name : {"project", "entity_type", "entity_id", "site_id", "node_id", "payload",
-                             "result", "error_code", "error_message", "progress", "message",
-                             "locked_by", "locked_at", "lease_until", "replay_of", "source",
-                             "correlation_id", "started_at", "completed_at"}) {
+    for (const char* name :
+         {"project", "entity_type", "entity_id", "site_id", "node_id", "payload", "result",
+          "error_code", "error_message", "progress", "message", "locked_by", "locked_at",
+          "lease_until", "replay_of", "source", "correlation_id", "started_at", "completed_at"}) {
         EXPECT_TRUE(is_null(job, name)) << name;
     }
     for (const char* name : {"exclusive_keys", "labels", "depends_on"}) {
@@ -72,7 +72,8 @@ TEST_P(Submit, KeepsEveryFieldThatItIsGiven) {
 }
 
 TEST_P(Submit, SortsListsAndDropsRepeats) {
-    const Json job = api.submit({{"exclusive_keys", List{"b", "a", "b"}}, {"labels", List{"z", "y", "z"}}});
+    const Json job =
+        api.submit({{"exclusive_keys", List{"b", "a", "b"}}, {"labels", List{"z", "y", "z"}}});
 
     EXPECT_EQ(at(job, "exclusive_keys"), (List{"a", "b"}));
     EXPECT_EQ(at(job, "labels"), (List{"y", "z"}));

@@ -9,7 +9,8 @@ namespace sluice::simulation {
 namespace {
 
 std::string name(const Job& job) {
-    return "job " + std::to_string(job.spec.id.value) + " (" + std::string(to_text(job.state)) + ")";
+    return "job " + std::to_string(job.spec.id.value) + " (" + std::string(to_text(job.state)) +
+           ")";
 }
 
 using HeldKey = std::pair<std::string, std::string>;  // tenant, key
@@ -65,13 +66,15 @@ void Checker::read_events(Record& record, const Job& job) {
     bool first = true;
     for (const Event& event : reader_.events(job.spec.id, record.seq, 10'000)) {
         demand(event.seq == record.seq + 1, name(job) + ": a gap in its events");
-        demand(event.hash == chain_hash(record.hash, event), name(job) + ": a broken chain");
+        demand(event.hash == chain_hash(record.hash, event, job.result),
+               name(job) + ": a broken chain");
         read_event(record, event, first);
         record.seq = event.seq;
         record.hash = event.hash;
         first = false;
     }
-    demand(job.head == ChainHead{record.seq, record.hash}, name(job) + ": its head is not its last event");
+    demand(job.head == ChainHead{record.seq, record.hash},
+           name(job) + ": its head is not its last event");
     demand(job.state == record.state, name(job) + ": its history says another state");
 }
 
@@ -84,7 +87,8 @@ void Checker::read_event(Record& record, const Event& event, bool first) {
         demand(!event.from && !event.to, what + ": it changes the state");
     } else {
         demand(record.state && event.from == record.state, what + ": from another state");
-        demand(event.to && event.to == next_state(*record.state, event.step), what + ": illegal step");
+        demand(event.to && event.to == next_state(*record.state, event.step),
+               what + ": illegal step");
     }
     if (event.step == Step::claimed) read_claim(record, event, first);
     if (event.step == Step::handed_back) ++record.hand_backs;
@@ -93,13 +97,15 @@ void Checker::read_event(Record& record, const Event& event, bool first) {
 
 void Checker::read_claim(Record& record, const Event& event, bool first) {
     const JobSpec& spec = record.job.spec;
-    demand(event.lease && *event.lease > record.token, name(record.job) + ": tokens do not increase");
+    demand(event.lease && *event.lease > record.token,
+           name(record.job) + ": tokens do not increase");
     record.token = *event.lease;
     ++record.claims;
     demand(event.at >= spec.run_after, name(record.job) + ": claimed before its time");
     // When it waited in the queue at the last look, what it waited for then still held.
     if (first) {
-        demand(event.at >= record.job.run_after, name(record.job) + ": claimed before its retry was due");
+        demand(event.at >= record.job.run_after,
+               name(record.job) + ": claimed before its retry was due");
     }
     for (const JobId id : spec.depends_on) {
         const std::optional<Job> dependency = reader_.find_one(id);
@@ -120,7 +126,8 @@ void Checker::read_lines(Record& record, const Job& job) {
 }
 
 void Checker::check_shape(const Record& record, const Job& job) {
-    demand(job.attempt == record.claims - record.hand_backs, name(job) + ": wrong number of attempts");
+    demand(job.attempt == record.claims - record.hand_backs,
+           name(job) + ": wrong number of attempts");
     demand(job.attempt <= job.spec.max_attempts, name(job) + ": too many attempts");
     demand(job.completed_at.has_value() == is_final(job.state), name(job) + ": completed_at");
     demand(job.state != JobState::running || job.lease, name(job) + ": runs without a lease");
@@ -151,9 +158,8 @@ void Checker::check_dues(Timestamp now) const {
 }
 
 bool Checker::may_run(const JobSpec& spec) const {
-    return std::all_of(spec.depends_on.begin(), spec.depends_on.end(), [&](JobId id) {
-        return is_final(records_.at(id).job.state);
-    });
+    return std::all_of(spec.depends_on.begin(), spec.depends_on.end(),
+                       [&](JobId id) { return is_final(records_.at(id).job.state); });
 }
 
 std::optional<JobId> Checker::first_claimable(const ClaimFilter& filter, Timestamp now) const {
@@ -198,7 +204,8 @@ void Checker::look_at_the_end() {
         for (const Event& event : reader_.events(id, 0, 10'000)) positions.insert(event.position());
         for (const LogLine& line : reader_.logs(id, 0, 10'000)) {
             positions.insert(line.position());
-            demand(messages.insert(line.message).second, name(record.job) + ": a line is there twice");
+            demand(messages.insert(line.message).second,
+                   name(record.job) + ": a line is there twice");
         }
         const auto count = record.seq + record.lines;
         demand(std::ssize(positions) == count && *positions.rbegin() == count,
@@ -209,7 +216,8 @@ void Checker::look_at_the_end() {
 Digest Checker::history_hash() {
     Digest hash{};
     for (const auto& [id, record] : records_) {
-        for (const Event& event : reader_.events(id, 0, 10'000)) hash = sha256(hash, bytes_of(event.hash));
+        for (const Event& event : reader_.events(id, 0, 10'000))
+            hash = sha256(hash, bytes_of(event.hash));
         for (const LogLine& line : reader_.logs(id, 0, 10'000)) hash = sha256(hash, line.message);
     }
     return hash;

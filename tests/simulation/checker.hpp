@@ -20,15 +20,16 @@ class Violation : public std::runtime_error {
 // Throws a Violation unless it holds.
 void demand(bool holds, const std::string& what);
 
-// Reads the store from outside after each run of the engine, remembers what it saw, and demands what must
-// hold between one look and the next: steps are legal and chained without gaps, final states never change,
-// leases and keys have one holder, nothing runs before its time or its dependencies.
+// Reads the store from outside after each run of the engine, remembers what it saw, and demands
+// what must hold between one look and the next: steps are legal and chained without gaps, final
+// states never change, leases and keys have one holder, nothing runs before its time or its
+// dependencies.
 class Checker {
   public:
     explicit Checker(JobReader& reader) : reader_(reader) {}
 
-    // Looks at everything that may have changed. `on_time`: the engine has just dealt with all that was
-    // due at `now`, so nothing overdue may be left.
+    // Looks at everything that may have changed. `on_time`: the engine has just dealt with all that
+    // was due at `now`, so nothing overdue may be left.
     void look(Timestamp now, bool on_time);
 
     // Whether the filter accepts a job that could be claimed at `now`; the first one in order.

@@ -158,7 +158,8 @@ void World::explain() {
              note("explain", answer);
              if (!answer) return;
              demand(!answer->reasons.empty(), "a job is never without a reason");
-             for (const Reason& reason : answer->reasons) note_text(reason.code + ": " + reason.detail);
+             for (const Reason& reason : answer->reasons)
+                 note_text(reason.code + ": " + reason.detail);
          });
 }
 

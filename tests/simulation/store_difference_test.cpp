@@ -39,10 +39,9 @@ struct Story {
 };
 
 Story play_on(Store& store, std::uint64_t seed, int fault_percent) {
-    World world(store, {.seed = seed,
-                        .steps = 100,
-                        .fault_percent = fault_percent,
-                        .keep_transcript = true});
+    World world(
+        store,
+        {.seed = seed, .steps = 100, .fault_percent = fault_percent, .keep_transcript = true});
     world.play();
     return {world.transcript(), world.history_hash()};
 }

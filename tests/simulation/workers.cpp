@@ -2,12 +2,14 @@
 
 #include "simulation/world.hpp"
 
-// What workers do to the engine, honest ones and others: claim, heartbeat, log, report, go silent, speak
-// under leases that are over, and repeat themselves.
+// What workers do to the engine, honest ones and others: claim, heartbeat, log, report, go silent,
+// speak under leases that are over, and repeat themselves.
 namespace sluice::simulation {
 namespace {
 
 using namespace std::chrono_literals;
+
+constexpr Duration longest_term = 64s;
 
 bool shares_key(const JobSpec& a, const JobSpec& b) {
     if (a.tenant != b.tenant) return false;
@@ -18,7 +20,9 @@ bool shares_key(const JobSpec& a, const JobSpec& b) {
     });
 }
 
-std::string name(LeaseId lease) { return "lease " + to_text(lease); }
+std::string name(LeaseId lease) {
+    return "lease " + to_text(lease);
+}
 
 }  // namespace
 
@@ -97,7 +101,8 @@ void World::take_over(const ClaimJobs& claim, const Job& job) {
     note("claimed", Result<Job>(job));
     const LeaseId lease = lease_of(job);
     demand(job.state == JobState::running && job.lease->until == now_ + claim.term, name(lease));
-    demand(claim.filter.accepts(lane_of(job.spec)), name(lease) + " is not what the claim asked for");
+    demand(claim.filter.accepts(lane_of(job.spec)),
+           name(lease) + " is not what the claim asked for");
     demand(job.run_after <= now_, name(lease) + " came before its time");
     LeaseToken& newest = newest_tokens_[lease.job];
     demand(lease.token > newest, name(lease) + " is not newer than the one before it");
@@ -105,7 +110,8 @@ void World::take_over(const ClaimJobs& claim, const Job& job) {
     for (const Holding& other : holdings_) {
         if (other.over || other.unsure || other.until <= now_) continue;
         demand(other.lease.job != lease.job, name(lease) + " overlaps with " + name(other.lease));
-        demand(!shares_key(other.spec, job.spec), name(lease) + " shares a key with " + name(other.lease));
+        demand(!shares_key(other.spec, job.spec),
+               name(lease) + " shares a key with " + name(other.lease));
     }
     Holding holding;
     holding.lease = lease;
@@ -133,14 +139,19 @@ void World::heartbeat(std::size_t place) {
     if (dice_.one_in(3)) command.progress = dice_.below(101);
     if (dice_.one_in(5)) command.term = std::chrono::seconds(5 + dice_.below(60));
     if (dice_.one_in(4)) command.message = "step " + std::to_string(dice_.below(9));
-    send(Rank::heartbeat, command, [this, place, term = command.term](const Result<Extended>& answer) {
-        Holding& holding = holdings_[place];
-        note("heartbeat", answer);
-        if (!answer && term) holding.until = std::min(holding.until, now_ + *term);  // it may hold
-        if (!answer) return check_refusal(holding, answer.error(), "heartbeat");
-        demand(!holding.over && !is_superseded(holding), name(holding.lease) + " came back to life");
-        holding.until = answer->until;
-    });
+    send(Rank::heartbeat, command,
+         [this, place, term = command.term](const Result<Extended>& answer) {
+             Holding& holding = holdings_[place];
+             note("heartbeat", answer);
+             if (!answer && term)
+                 holding.until = std::min(holding.until, now_ + *term);  // it may hold
+             if (!answer) return check_refusal(holding, answer.error(), "heartbeat");
+             demand(!holding.over && !is_superseded(holding),
+                    name(holding.lease) + " came back to life");
+             demand(answer->until > now_ && answer->until <= now_ + longest_term,
+                    name(holding.lease));
+             holding.until = answer->until;
+         });
 }
 
 void World::log(std::size_t place) {
@@ -158,7 +169,8 @@ void World::log(std::size_t place) {
         Holding& holding = holdings_[place];
         note("log", answer);
         if (!answer) return check_refusal(holding, answer.error(), "log");
-        demand(!holding.over && !is_superseded(holding), name(holding.lease) + " wrote after its end");
+        demand(!holding.over && !is_superseded(holding),
+               name(holding.lease) + " wrote after its end");
         note_text(std::to_string(answer->last_seq) + " " + std::to_string(answer->stored));
         holding.line = std::max(holding.line, line);
     });
@@ -172,10 +184,9 @@ void World::report(std::size_t place) {
         report = *holding.unanswered;
     } else {
         report.lease = holding.lease;
-        static const std::vector<Outcome> outcomes{Outcome::succeeded, Outcome::succeeded,
-                                                   Outcome::succeeded, Outcome::failed,
-                                                   Outcome::failed,    Outcome::failed,
-                                                   Outcome::canceled,  Outcome::timed_out};
+        static const std::vector<Outcome> outcomes{
+            Outcome::succeeded, Outcome::succeeded, Outcome::succeeded, Outcome::failed,
+            Outcome::failed,    Outcome::failed,    Outcome::canceled,  Outcome::timed_out};
         report.outcome = dice_.pick(outcomes);
         if (report.outcome == Outcome::succeeded) report.result = "{\"ok\":true}";
         if (report.outcome == Outcome::failed) report.error_code = "E_CHANCE";
@@ -204,7 +215,8 @@ void World::read_reported(std::size_t place, const Report& report, const Result<
             return sent.report.lease == report.lease && sent.report.outcome == report.outcome;
         });
         // A worker may say that it stopped, after it was told that its job had ended.
-        const bool stops = report.outcome == Outcome::canceled && answer->state != JobState::succeeded;
+        const bool stops =
+            report.outcome == Outcome::canceled && answer->state != JobState::succeeded;
         demand(!holding.over || holding.unsure || repeats || stops,
                name(holding.lease) + " reported after its end");
         const bool success = report.outcome == Outcome::succeeded;
@@ -224,7 +236,8 @@ void World::hand_back(std::size_t place) {
         note("hand back", answer);
         if (!answer && answer.error().code == ErrorCode::unavailable) holding.unsure = true;
         if (!answer) return check_refusal(holding, answer.error(), "hand back");
-        demand(!holding.over && !is_superseded(holding), name(holding.lease) + " gave back too late");
+        demand(!holding.over && !is_superseded(holding),
+               name(holding.lease) + " gave back too late");
         holding.over = true;
     });
 }
@@ -245,8 +258,9 @@ void World::report_again() {
     send(Rank::report, sent.report, [this, sent](const Result<Job>& answer) {
         note("report again", answer);
         if (!answer && answer.error().code == ErrorCode::unavailable) return;
-        demand(answer && answer->state == sent.answer.state && answer->attempt == sent.answer.attempt,
-               name(sent.report.lease) + ": a repeated report was not answered like the first");
+        demand(
+            answer && answer->state == sent.answer.state && answer->attempt == sent.answer.attempt,
+            name(sent.report.lease) + ": a repeated report was not answered like the first");
     });
 }
 

@@ -88,8 +88,11 @@ void World::run_batch() {
 
 void World::read_waiting() {
     std::vector<WaitingClaim> answered;
-    const auto is_answered = [](const WaitingClaim& waiting) { return waiting.answer->has_value(); };
-    const auto first = std::stable_partition(waiting_.begin(), waiting_.end(), std::not_fn(is_answered));
+    const auto is_answered = [](const WaitingClaim& waiting) {
+        return waiting.answer->has_value();
+    };
+    const auto first =
+        std::stable_partition(waiting_.begin(), waiting_.end(), std::not_fn(is_answered));
     std::move(first, waiting_.end(), std::back_inserter(answered));
     waiting_.erase(first, waiting_.end());
     for (const WaitingClaim& waiting : answered) read_claimed(waiting.claim, **waiting.answer);
@@ -119,7 +122,8 @@ void World::heal() {
         const std::size_t held = holdings_.size();
         for (const ClaimFilter& filter : filters) finish_honestly(filter);
         if (holdings_.size() > held) continue;
-        demand(engine_.next_due() != never, "nothing is due, but not done: " + checker_.open_jobs());
+        demand(engine_.next_due() != never,
+               "nothing is due, but not done: " + checker_.open_jobs());
         now_ = std::max(now_, engine_.next_due());
     }
     demand(false, "not everything has finished: " + checker_.open_jobs());

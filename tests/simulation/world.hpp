@@ -21,10 +21,11 @@ struct WorldOptions {
     bool keep_transcript = false;  // every answer as text
 };
 
-// Clients and workers, some of them bad, around one engine on virtual time, in one thread. Everything that
-// happens follows from the seed.
+// Clients and workers, some of them bad, around one engine on virtual time, in one thread.
+// Everything that happens follows from the seed.
 //
-//   1. Chaos: each step moves the clock, sends a batch of commands, and checks every answer against what
+//   1. Chaos: each step moves the clock, sends a batch of commands, and checks every answer against
+//   what
 //      its sender knows, and the store against what must always hold.
 //   2. Healing: faults end, honest workers take what there is, and everything must finish.
 class World {
@@ -45,10 +46,10 @@ class World {
         LeaseId lease;
         JobSpec spec;
         Timestamp until{};
-        std::int64_t line = 0;   // the last of its lines that was stored
-        bool over = false;       // reported, handed back or told that it is lost
-        bool unsure = false;     // a word that would end it got no answer
-        bool busy = false;       // has ended itself in the batch that is being made
+        std::int64_t line = 0;  // the last of its lines that was stored
+        bool over = false;      // reported, handed back or told that it is lost
+        bool unsure = false;    // a word that would end it got no answer
+        bool busy = false;      // has ended itself in the batch that is being made
         std::optional<Report> unanswered{};
     };
     struct Sent {

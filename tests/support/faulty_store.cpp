@@ -33,7 +33,9 @@ class FaultyStore::FaultySession : public Session {
     std::optional<Plan> plan_;
 };
 
-void FaultyStore::fail_next(Moment moment, int uses) { planned_ = Plan{moment, uses}; }
+void FaultyStore::fail_next(Moment moment, int uses) {
+    planned_ = Plan{moment, uses};
+}
 
 void FaultyStore::fail_by_chance(std::uint64_t seed, double probability) {
     chance_.emplace(seed);

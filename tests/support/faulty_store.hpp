@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-// A store that does not answer at chosen or seeded moments. It throws StoreUnavailable either before
-// anything of the session was kept, or after all of it was: the caller cannot tell which.
+// A store that does not answer at chosen or seeded moments. It throws StoreUnavailable either
+// before anything of the session was kept, or after all of it was: the caller cannot tell which.
 class FaultyStore : public Store {
   public:
     enum class Moment {

@@ -60,7 +60,9 @@ void TestEngine::advance(Duration duration) {
     now_ = end;
 }
 
-Job TestEngine::submit(JobSpec spec) { return submit_all({std::move(spec)}).at(0); }
+Job TestEngine::submit(JobSpec spec) {
+    return submit_all({std::move(spec)}).at(0);
+}
 
 std::vector<Job> TestEngine::submit_all(std::vector<JobSpec> specs,
                                         std::vector<std::vector<std::size_t>> siblings) {
@@ -144,9 +146,13 @@ Job TestEngine::find(JobId id) {
     return *std::move(job);
 }
 
-std::vector<Event> TestEngine::events(JobId id) { return store_.reader()->events(id, 0, 100'000); }
+std::vector<Event> TestEngine::events(JobId id) {
+    return store_.reader()->events(id, 0, 100'000);
+}
 
-std::vector<LogLine> TestEngine::logs(JobId id) { return store_.reader()->logs(id, 0, 100'000); }
+std::vector<LogLine> TestEngine::logs(JobId id) {
+    return store_.reader()->logs(id, 0, 100'000);
+}
 
 std::vector<Step> TestEngine::steps(JobId id) {
     std::vector<Step> steps;
@@ -154,6 +160,8 @@ std::vector<Step> TestEngine::steps(JobId id) {
     return steps;
 }
 
-std::size_t TestEngine::count_jobs() { return store_.reader()->ids_after({}, 100'000).size(); }
+std::size_t TestEngine::count_jobs() {
+    return store_.reader()->ids_after({}, 100'000).size();
+}
 
 }  // namespace sluice

@@ -49,7 +49,7 @@ Report report_of(const Job& job, Outcome outcome, std::string error_code = "");
 // What a test takes for granted throws when it is not so.
 class TestEngine {
   public:
-    TestEngine();                        // on a memory store of its own
+    TestEngine();  // on a memory store of its own
     explicit TestEngine(Store& store);
 
     Timestamp now() const { return now_; }
@@ -100,7 +100,8 @@ class TestEngine {
     std::vector<Step> steps(JobId id);
     std::size_t count_jobs();
 
-    ClaimJobs claim_command(ClaimFilter filter = {}, int limit = 1, std::string worker_id = "worker");
+    ClaimJobs claim_command(ClaimFilter filter = {}, int limit = 1,
+                            std::string worker_id = "worker");
 
     static constexpr Duration term = std::chrono::seconds(30);
 

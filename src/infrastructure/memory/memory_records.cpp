@@ -76,13 +76,15 @@ void MemoryRecords::rebuild() {
     queue.clear();
     clock.clear();
     queue.newly_ready(seen_now);  // what was due before is due again at once, and not told again
+    // All keys are held before any job is queued that may have to wait for one.
     for (const auto& [id, row] : jobs) {
-        if (row.job.lease) {
-            queue.hold_keys(row.job.spec);
-            watch(row.job);
-        } else if (row.job.state == JobState::queued) {
-            queue.add(row.job.spec, row.job.run_after, row.blocked);
-        }
+        if (!row.job.lease) continue;
+        queue.hold_keys(row.job.spec);
+        watch(row.job);
+    }
+    for (const auto& [id, row] : jobs) {
+        if (row.job.lease || row.job.state != JobState::queued) continue;
+        queue.add(row.job.spec, row.job.run_after, row.blocked);
     }
     queue.newly_ready(Timestamp::min());
 }

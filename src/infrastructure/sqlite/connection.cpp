@@ -56,16 +56,19 @@ std::string read_setting(sqlite3* connection, const char* name) {
     return query.next_row() ? std::string(query.text(0)) : "";
 }
 
-void set(sqlite3* connection, const Setting& setting) {
+void set(sqlite3* connection, const Setting& setting, const std::string& path) {
     // Some of these return a row and some do not; what counts is what is read back.
     const std::string sql = fmt::format("PRAGMA {} = {}", setting.name, setting.value);
     const int code = sqlite3_exec(connection, sql.c_str(), nullptr, nullptr, nullptr);
+    if (code == SQLITE_NOTADB) {
+        throw std::runtime_error(fmt::format("{} is no store: it is not an SQLite file", path));
+    }
     if (code != SQLITE_OK) fail(connection, code, sql);
 }
 
 void apply(sqlite3* connection, std::span<const Setting> settings, const std::string& path) {
     for (const Setting& setting : settings) {
-        set(connection, setting);
+        set(connection, setting, path);
         const std::string now = read_setting(connection, setting.name);
         if (now == setting.reads_back_as) continue;
         throw std::runtime_error(

@@ -73,8 +73,7 @@ Task Connection::serve() {
         if (broken_) co_return;
 
         switch (next) {
-            case Next::write_then_go_on:
-                break;
+            case Next::write_then_go_on: break;
             case Next::wait_for_answer:
                 if (!in_work_) break;  // it came while an earlier answer was written
                 if (gone_) watch_peer();
@@ -91,9 +90,7 @@ Task Connection::serve() {
                 note_time();
                 break;
             }
-            case Next::stream:
-                co_await stream_body();
-                [[fallthrough]];
+            case Next::stream: co_await stream_body(); [[fallthrough]];
             case Next::close:
                 if (!broken_) co_await linger();
                 co_return;

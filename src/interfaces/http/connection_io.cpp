@@ -179,24 +179,17 @@ void Connection::sweep(Instant now) {
     if (now < deadline_ || broken_) return;
     error_code ignored;
     switch (phase_) {
-        case Phase::idle:
-            socket_->cancel(ignored);
-            break;
+        case Phase::idle: socket_->cancel(ignored); break;
         case Phase::head:
         case Phase::body:
             interrupt_ = too_slow;
             socket_->cancel(ignored);
             break;
         case Phase::start:
-        case Phase::handling:
-            break;
-        case Phase::streaming:
-            end_stream();
-            break;
+        case Phase::handling: break;
+        case Phase::streaming: end_stream(); break;
         case Phase::writing:
-        case Phase::lingering:
-            cut();
-            break;
+        case Phase::lingering: cut(); break;
     }
 }
 

@@ -95,9 +95,7 @@ void survey_field(Survey& seen, const HeaderField& field) {
                 seen.expects_only_continue = false;
             }
             break;
-        case 7:
-            seen.has_transfer_coding |= is("Trailer");
-            break;
+        case 7: seen.has_transfer_coding |= is("Trailer"); break;
         case 10:
             if (is("Connection") && lists_close(field.value)) seen.wants_close = true;
             break;
@@ -114,14 +112,9 @@ void survey_field(Survey& seen, const HeaderField& field) {
         case 14:
             if (is("Content-Length")) ++seen.lengths, seen.length = field.value;
             break;
-        case 15:
-            seen.idempotency_keys += is("Idempotency-Key");
-            break;
-        case 17:
-            seen.has_transfer_coding |= is("Transfer-Encoding");
-            break;
-        default:
-            break;
+        case 15: seen.idempotency_keys += is("Idempotency-Key"); break;
+        case 17: seen.has_transfer_coding |= is("Transfer-Encoding"); break;
+        default: break;
     }
 }
 

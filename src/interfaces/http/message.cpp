@@ -6,22 +6,14 @@ namespace sluice::http {
 
 std::string_view to_text(Verb verb) {
     switch (verb) {
-        case Verb::get:
-            return "GET";
-        case Verb::head:
-            return "HEAD";
-        case Verb::post:
-            return "POST";
-        case Verb::put:
-            return "PUT";
-        case Verb::patch:
-            return "PATCH";
-        case Verb::remove:
-            return "DELETE";
-        case Verb::options:
-            return "OPTIONS";
-        case Verb::other:
-            break;
+        case Verb::get: return "GET";
+        case Verb::head: return "HEAD";
+        case Verb::post: return "POST";
+        case Verb::put: return "PUT";
+        case Verb::patch: return "PATCH";
+        case Verb::remove: return "DELETE";
+        case Verb::options: return "OPTIONS";
+        case Verb::other: break;
     }
     return "OTHER";
 }

@@ -22,22 +22,14 @@ std::string_view view(beast::string_view text) {
 
 Verb verb_of(beast::http::verb verb) {
     switch (verb) {
-        case beast::http::verb::get:
-            return Verb::get;
-        case beast::http::verb::head:
-            return Verb::head;
-        case beast::http::verb::post:
-            return Verb::post;
-        case beast::http::verb::put:
-            return Verb::put;
-        case beast::http::verb::patch:
-            return Verb::patch;
-        case beast::http::verb::delete_:
-            return Verb::remove;
-        case beast::http::verb::options:
-            return Verb::options;
-        default:
-            return Verb::other;
+        case beast::http::verb::get: return Verb::get;
+        case beast::http::verb::head: return Verb::head;
+        case beast::http::verb::post: return Verb::post;
+        case beast::http::verb::put: return Verb::put;
+        case beast::http::verb::patch: return Verb::patch;
+        case beast::http::verb::delete_: return Verb::remove;
+        case beast::http::verb::options: return Verb::options;
+        default: return Verb::other;
     }
 }
 

@@ -85,20 +85,20 @@ Result<QueryParams> read_query(const Request& request,
     return *std::move(params);
 }
 
+Result<std::int64_t> read_number(std::string_view text, std::string_view name, std::int64_t low,
+                                 std::int64_t high) {
+    std::int64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    if (error == std::errc{} && stop == end && number >= low && number <= high) return number;
+    return Error{ErrorCode::malformed,
+                 fmt::format("{} must be a whole number between {} and {}", name, low, high), ""};
+}
+
 Result<std::int64_t> number_param(const QueryParams& params, std::string_view name,
                                   std::int64_t low, std::int64_t high, std::int64_t otherwise) {
     const std::string* text = params.find(name);
-    if (!text) return otherwise;
-    std::int64_t number = 0;
-    const char* const end = text->data() + text->size();
-    const auto [stop, error] = std::from_chars(text->data(), end, number);
-    if (error != std::errc{} || stop != end || number < low || number > high) {
-        return Error{ErrorCode::malformed,
-                     fmt::format("the parameter \"{}\" must be a whole number between {} and {}",
-                                 name, low, high),
-                     ""};
-    }
-    return number;
+    return text ? read_number(*text, name, low, high) : otherwise;
 }
 
 std::string actor_of(const Request&) {

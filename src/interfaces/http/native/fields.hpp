@@ -40,6 +40,10 @@ Result<LeaseId> lease_id_in_path(const Call& call);
 Result<QueryParams> read_query(const Request& request,
                                std::initializer_list<std::string_view> known);
 
+// A whole number; `name` is what the refusal calls it.
+Result<std::int64_t> read_number(std::string_view text, std::string_view name, std::int64_t low,
+                                 std::int64_t high);
+
 // A whole number among the parameters, or `otherwise` when it is absent.
 Result<std::int64_t> number_param(const QueryParams& params, std::string_view name,
                                   std::int64_t low, std::int64_t high, std::int64_t otherwise);

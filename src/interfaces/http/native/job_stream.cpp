@@ -234,13 +234,10 @@ class JobStream : public BodyStream {
 
 // Where to go on: Last-Event-ID, which browsers send by themselves, wins over ?after=.
 Result<std::int64_t> read_after(const Request& request, const QueryParams& params) {
-    const std::string_view* header = request.header("Last-Event-ID");
-    if (!header) return number_param(params, "after", 0, INT64_MAX, 0);
-    const auto parsed = QueryParams::parse(fmt::format("Last-Event-ID={}", *header));
-    if (!parsed)
-        return Error{ErrorCode::malformed, "Last-Event-ID must be a number that this stream gave",
-                     ""};
-    return number_param(*parsed, "Last-Event-ID", 0, INT64_MAX, 0);
+    if (const std::string_view* header = request.header("Last-Event-ID")) {
+        return read_number(*header, "Last-Event-ID", 0, INT64_MAX);
+    }
+    return number_param(params, "after", 0, INT64_MAX, 0);
 }
 
 }  // namespace

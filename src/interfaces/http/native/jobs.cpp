@@ -86,6 +86,7 @@ Result<SubmitJobs> read_submit_batch(const Call& call) {
     const Timestamp now = call.app.clock.now();
     SubmitJobs command;
     command.is_batch = true;
+    command.jobs.reserve(requests->size());
     bool has_siblings = false;
     for (std::size_t i = 0; i < requests->size(); ++i) {
         if (auto refusal = check_siblings(*requests, i)) return *std::move(refusal);

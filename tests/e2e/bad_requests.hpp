@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace sluice::e2e {
+
+// A request that must be refused, as it goes over the wire.
+struct BadRequest {
+    std::string name{};
+    std::string bytes{};
+    int status = 400;
+    std::string code{};   // empty: any
+    bool closes = false;  // the connection must end after the refusal
+};
+
+std::vector<BadRequest> bad_framing();  // head, framing, smuggling: all close the connection
+std::vector<BadRequest> bad_routing();  // methods, paths, ids, parameters, content types
+std::vector<BadRequest> bad_json();     // bodies that are not JSON, or too much of it
+std::vector<BadRequest> bad_fields();   // JSON that is not a job, a claim or a cancel
+
+}  // namespace sluice::e2e
