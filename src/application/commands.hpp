@@ -103,6 +103,8 @@ struct ReplayJob {
     std::string tenant{};
     std::string reason{};
     std::string actor{};
+    std::string idempotency_key{};
+    Digest body_digest{};
 };
 struct ExplainJob {
     JobId job{};

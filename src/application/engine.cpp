@@ -1,6 +1,7 @@
 #include "application/engine.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "application/append_logs.hpp"
 #include "application/cancel_jobs.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr int sweep_limit =
     1000;  // per run, so that one flood of expired leases does not stall the others
-constexpr Duration forgetting_period = std::chrono::minutes(10);
+constexpr Duration forgetting_period = std::chrono::minutes(2);
 constexpr Duration retry_period = std::chrono::seconds(1);
 
 // Runs a use case once over all commands of a kind and deals the answers out to their callers.
@@ -47,6 +48,19 @@ const ClaimJobs& claim_of(const PendingClaim& pending) {
     return pending.items.front();
 }
 
+// Takes what the claims got off `ready`. False: they got nothing.
+bool take_off(std::vector<Readied>& ready, std::span<const PendingClaim> claims) {
+    std::map<Lane, int> taken;
+    for (const PendingClaim& claim : claims) {
+        for (const Job& job : *claim.answers.front()) ++taken[lane_of(job.spec)];
+    }
+    for (Readied& readied : ready) {
+        const auto found = taken.find(readied.lane);
+        if (found != taken.end()) readied.count -= found->second;
+    }
+    return !taken.empty();
+}
+
 }  // namespace
 
 Engine::Engine(Store& store, Options options)
@@ -67,7 +81,8 @@ Engine::Ran Engine::run(Batch& batch, Timestamp now) {
             run_in_transaction(batch, now, ran);
             let_claims_wait(batch, now);
         } catch (const StoreUnavailable& unavailable) {
-            ran.counts.failed = true;
+            ran.counts.failure = unavailable.what();
+            store_is_shaky_ = true;
             store_due_ = Timestamp{};  // what was written is not known: look at it again
             retry_at_ = now + retry_period;
             batch.refuse({ErrorCode::unavailable, unavailable.what(), ""});
@@ -107,11 +122,12 @@ std::vector<PendingClaim> Engine::answer_without_store(Batch& batch, Timestamp n
 void Engine::run_in_transaction(Batch& batch, Timestamp now, Ran& ran) {
     const auto session = store_.begin();
     Transaction tx(*session, now, ids_, chance_);
+    run_words_of_workers(tx, batch);
     if (store_due_ <= now) {
         end_overdue_jobs(tx, sweep_limit);
         expire_leases(tx, sweep_limit);
     }
-    run_commands(tx, batch);
+    run_words_of_clients(tx, batch);
     run_claims(tx, batch);
     run_kind(batch.explains, [&](std::span<const ExplainJob> commands) {
         std::vector<Result<Explanation>> answers;
@@ -119,33 +135,53 @@ void Engine::run_in_transaction(Batch& batch, Timestamp now, Ran& ran) {
             answers.push_back(explain_job(tx, workers_, command));
         return answers;
     });
-    for (auto& pending : batch.depths) pending.answers.assign(1, tx.leases().depths());
-    if (next_forgetting_ <= now) {
-        tx.idempotency().forget_before(now - options_.idempotency_memory, sweep_limit);
-        workers_.forget_old(now);
-        next_forgetting_ = now + forgetting_period;
-    }
+    answer_depths(tx, batch);
+    if (next_forgetting_ <= now) forget_what_is_old(tx);
     tx.flush();
     const Timestamp due = tx.leases().next_due();
     session->commit();
 
     store_due_ = due;
     retry_at_ = Timestamp{};
+    store_is_shaky_ = store_is_shaky_ && !tx.has_written();
     const std::size_t commands = ran.counts.commands;
     ran.counts = tx.counts();
     ran.counts.commands = commands;
     ran.touched = tx.touched();
 }
 
-void Engine::run_commands(Transaction& tx, Batch& batch) {
+// Who asks whether the engine is ready asks this. A store that has refused a write must take one
+// before it counts as ready again.
+void Engine::answer_depths(Transaction& tx, Batch& batch) {
+    if (batch.depths.empty()) return;
+    if (store_is_shaky_) {
+        tx.idempotency().put({.tenant = "", .key = "readiness", .at = tx.now()});
+        tx.note_written();
+    }
+    for (auto& pending : batch.depths) pending.answers.assign(1, tx.leases().depths());
+}
+
+void Engine::forget_what_is_old(Transaction& tx) {
+    const Timestamp before = tx.now() - options_.idempotency_memory;
+    const int forgotten = tx.idempotency().forget_before(before, sweep_limit);
+    workers_.forget_old(tx.now());
+    // When there is more, the next run goes on with it.
+    next_forgetting_ = forgotten == sweep_limit ? tx.now() : tx.now() + forgetting_period;
+}
+
+void Engine::run_words_of_workers(Transaction& tx, Batch& batch) {
     run_kind(batch.heartbeats, [&](auto commands) { return heartbeat_jobs(tx, commands); });
     run_kind(batch.logs, [&](auto commands) { return append_logs(tx, commands); });
     run_kind(batch.reports, [&](auto commands) { return report_jobs(tx, commands); });
     run_kind(batch.hand_backs, [&](auto commands) { return hand_back_jobs(tx, commands); });
+}
+
+void Engine::run_words_of_clients(Transaction& tx, Batch& batch) {
     run_kind(batch.cancels, [&](auto commands) { return cancel_jobs(tx, commands); });
     run_kind(batch.submits,
              [&](auto commands) { return submit_jobs(tx, commands, options_.idempotency_memory); });
-    run_kind(batch.replays, [&](auto commands) { return replay_jobs(tx, commands); });
+    run_kind(batch.replays,
+             [&](auto commands) { return replay_jobs(tx, commands, options_.idempotency_memory); });
 }
 
 // Those who waited come before those who have just come. A claim that was woken for one job may
@@ -156,32 +192,27 @@ void Engine::run_claims(Transaction& tx, Batch& batch) {
         workers_.claimed(claim_of(claim).worker_id, claim_of(claim).filter, tx.now());
     }
     std::vector<Readied> ready = tx.leases().newly_ready(tx.now());
-    for (bool taken = true; taken;) {
+    while (waiting_room_.size() > 0) {
         const std::size_t first = batch.claims.size();
         for (PendingClaim& claim : waiting_room_.wake(ready)) {
             batch.claims.push_back(no_longer_waiting(std::move(claim)));
         }
-        taken = take_jobs(tx, std::span(batch.claims).subspan(first), ready);
+        const auto woken = std::span(batch.claims).subspan(first);
+        take_jobs(tx, woken);
+        if (!take_off(ready, woken)) break;
     }
-    take_jobs(tx, std::span(batch.claims).first(fresh), ready);
+    take_jobs(tx, std::span(batch.claims).first(fresh));
 }
 
-bool Engine::take_jobs(Transaction& tx, std::span<PendingClaim> pendings,
-                       std::vector<Readied>& ready) {
-    if (pendings.empty()) return false;
+void Engine::take_jobs(Transaction& tx, std::span<PendingClaim> pendings) {
+    if (pendings.empty()) return;
     std::vector<ClaimJobs> claims;  // copies: a claim that finds nothing goes on waiting
     claims.reserve(pendings.size());
     for (const PendingClaim& pending : pendings) claims.push_back(claim_of(pending));
     std::vector<Result<Claimed>> answers = claim_jobs(tx, claims);
-    bool taken = false;
     for (std::size_t i = 0; i < answers.size(); ++i) {
-        for (const Job& job : *answers[i]) {
-            taken = true;
-            for (Readied& readied : ready) readied.count -= readied.lane == lane_of(job.spec);
-        }
         pendings[i].answers.assign(1, std::move(answers[i]));
     }
-    return taken;
 }
 
 void Engine::let_claims_wait(Batch& batch, Timestamp now) {

@@ -15,11 +15,13 @@ namespace sluice {
 // Decides everything. Each run is one transaction over everything that has arrived; time, ids and
 // chance come in from outside, so that the same calls always lead to the same history.
 //
-//   1. Leases that ran out and deadlines that have come are dealt with, so that no later step meets
-//   them.
+//   1. What workers say comes first: a heartbeat or report that arrived in time counts, even when
+//   the
+//      engine was held up meanwhile. The lease's token is the fence. Then leases that ran out and
+//      deadlines that have come are dealt with.
 //   2. Each kind of command is run once over all of its commands, claims last, so that they see
-//   what the
-//      others made ready. Waiting claims that fit are run with them.
+//   what
+//      the others made ready. Waiting claims that fit are run before them.
 //   3. One commit. Only then are there answers: Batch::deliver() hands them out.
 //
 // When the store gives no answer, every command of the batch is refused as unavailable and nothing
@@ -56,10 +58,12 @@ class Engine {
     // nothing.
     std::vector<PendingClaim> answer_without_store(Batch& batch, Timestamp now);
     void run_in_transaction(Batch& batch, Timestamp now, Ran& ran);
-    void run_commands(Transaction& tx, Batch& batch);
+    void run_words_of_workers(Transaction& tx, Batch& batch);
+    void run_words_of_clients(Transaction& tx, Batch& batch);
+    void answer_depths(Transaction& tx, Batch& batch);
+    void forget_what_is_old(Transaction& tx);
     void run_claims(Transaction& tx, Batch& batch);
-    // Runs these claims, takes what they got off `ready`, and returns whether they got anything.
-    bool take_jobs(Transaction& tx, std::span<PendingClaim> pendings, std::vector<Readied>& ready);
+    void take_jobs(Transaction& tx, std::span<PendingClaim> pendings);
     void let_claims_wait(Batch& batch, Timestamp now);
     PendingClaim no_longer_waiting(PendingClaim claim);
 
@@ -70,6 +74,7 @@ class Engine {
     WaitingRoom waiting_room_;
     Workers workers_;
     bool waiting_allowed_ = true;
+    bool store_is_shaky_ = false;  // it has refused a write, and has taken none since
     Timestamp store_due_{};  // when a lease, a deadline or a queued job is due; at first: at once
     Timestamp retry_at_{};   // without an answer from the store, not before this by itself
     Timestamp next_forgetting_{};

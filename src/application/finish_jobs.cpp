@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "domain/check.hpp"
@@ -24,22 +25,62 @@ struct Ruling {
     JobState state = JobState::queued;
 };
 
-// What the states of its dependencies mean for a job.
-Ruling rule(JobStore& jobs, const JobSpec& spec) {
-    Ruling ruling;
-    const auto dependencies = jobs.find(spec.depends_on);
-    for (const std::optional<Job>& dependency : dependencies) {
-        check(dependency.has_value(), "a dependency exists");
-        const JobState state = dependency->state;
-        if (state == JobState::succeeded) continue;
-        if (!is_final(state)) {
-            ruling.verdict = Verdict::wait;
-        } else if (spec.on_dependency_failure == OnDependencyFailure::cancel) {
-            return {Verdict::cancel, dependency->spec.id, state};
+// Rules on the jobs that wait for others. Jobs that wait often wait for the same ones, so that each
+// state is read once.
+class Judge {
+  public:
+    Judge(JobStore& jobs, std::span<const Job> ended) : jobs_(jobs) {
+        for (const Job& job : ended) states_.emplace(job.spec.id, job.state);
+    }
+
+    // What the states of its dependencies mean for a job.
+    Ruling rule(const JobSpec& spec) {
+        Ruling ruling;
+        for (const JobId dependency : spec.depends_on) {
+            const JobState state = state_of(dependency);
+            if (state == JobState::succeeded) continue;
+            if (!is_final(state)) {
+                ruling.verdict = Verdict::wait;
+            } else if (spec.on_dependency_failure == OnDependencyFailure::cancel) {
+                return {Verdict::cancel, dependency, state};
+            }
+        }
+        return ruling;
+    }
+
+  private:
+    JobState state_of(JobId id) {
+        const auto known = states_.find(id);
+        if (known != states_.end()) return known->second;
+        const std::optional<Job> job = jobs_.find_one(id);
+        check(job.has_value(), "a dependency exists");
+        return states_.emplace(id, job->state).first->second;
+    }
+
+    JobStore& jobs_;
+    std::unordered_map<JobId, JobState> states_;
+};
+
+// Lets those of these jobs run that may, and cancels those that must not; returns the canceled
+// ones.
+std::vector<Job> settle(Transaction& tx, std::span<const JobId> waiting, Judge& judge) {
+    std::vector<Job> canceled;
+    std::vector<Job> runnable;
+    for (std::optional<Job>& job : tx.jobs().find(waiting)) {
+        check(job && job->state == JobState::queued, "only queued jobs wait for others");
+        const Ruling ruling = judge.rule(job->spec);
+        if (ruling.verdict == Verdict::cancel) {
+            cancel_for_dependency(tx, *job, ruling.because, ruling.state);
+            canceled.push_back(*std::move(job));
+        } else if (ruling.verdict == Verdict::run) {
+            runnable.push_back(*std::move(job));
         }
     }
-    return ruling;
+    if (!runnable.empty()) tx.jobs().unblock(runnable);
+    return canceled;
 }
+
+constexpr std::size_t page = 100;  // jobs with their payloads in memory at once
 
 }  // namespace
 
@@ -57,23 +98,15 @@ void cancel_for_dependency(Transaction& tx, Job& job, JobId dependency, JobState
 }
 
 void finish_jobs(Transaction& tx, std::span<const Job> ended) {
-    for (std::vector<Job> next; !ended.empty(); ended = next) {
-        tx.jobs().finish(ended);
-        const std::vector<JobId> waiting = tx.jobs().dependents(ids_of(ended));
-        std::vector<Job> canceled;
-        std::vector<Job> runnable;
-        for (std::optional<Job>& job : tx.jobs().find(waiting)) {
-            check(job && job->state == JobState::queued, "only queued jobs wait for others");
-            const Ruling ruling = rule(tx.jobs(), job->spec);
-            if (ruling.verdict == Verdict::cancel) {
-                cancel_for_dependency(tx, *job, ruling.because, ruling.state);
-                canceled.push_back(*std::move(job));
-            } else if (ruling.verdict == Verdict::run) {
-                runnable.push_back(*std::move(job));
-            }
-        }
-        if (!runnable.empty()) tx.jobs().unblock(runnable);
-        next = std::move(canceled);
+    if (ended.empty()) return;
+    tx.jobs().finish(ended);
+    const std::vector<JobId> waiting = tx.jobs().dependents(ids_of(ended));
+    if (waiting.empty()) return;
+    Judge judge(tx.jobs(), ended);
+    for (std::size_t first = 0; first < waiting.size(); first += page) {
+        const std::size_t count = std::min(page, waiting.size() - first);
+        const auto some = std::span(waiting).subspan(first, count);
+        finish_jobs(tx, settle(tx, some, judge));
     }
 }
 

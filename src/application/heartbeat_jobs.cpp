@@ -6,17 +6,21 @@
 namespace sluice {
 namespace {
 
-Extended extend(Transaction& tx, Job& job, const Heartbeat& heartbeat) {
+Result<Extended> extend(Transaction& tx, Job& job, const Heartbeat& heartbeat) {
     Lease& lease = *job.lease;
-    const bool last_term = lease.stop_requested && job.state == JobState::running;
-    if (!last_term) {
+    const bool is_last_term = lease.stop_requested && job.state == JobState::running;
+    if (is_last_term && lease.until <= tx.now()) {
+        return Error{ErrorCode::lease_lost,
+                     "the attempt ran into its deadline and its lease has ended", ""};
+    }
+    if (!is_last_term) {
         lease.term = heartbeat.term.value_or(lease.term);
         lease.until = tx.now() + lease.term;
         ++tx.counts().leases_extended;
     }
     if (heartbeat.progress) job.progress = heartbeat.progress;
     if (heartbeat.message) job.message = *heartbeat.message;
-    return {lease.until, lease.stop_requested};
+    return Extended{lease.until, lease.stop_requested};
 }
 
 }  // namespace
@@ -37,7 +41,7 @@ std::vector<Result<Extended>> heartbeat_jobs(Transaction& tx,
                 continue;
             }
             answers[wave[k]] = extend(tx, *found[k], heartbeat);
-            extended.push_back(*std::move(found[k]));
+            if (answers[wave[k]]) extended.push_back(*std::move(found[k]));
         }
         if (!extended.empty()) tx.leases().save(extended);
     }

@@ -76,10 +76,10 @@ TEST(Heartbeat, WritesNoEvent) {
     EXPECT_EQ(engine.find(job.spec.id).head, job.head);
 }
 
-TEST(Heartbeat, IsTooLateAtTheMomentTheLeaseEnds) {
+TEST(Heartbeat, IsTooLateOnceTheLeaseWasTakenAway) {
     TestEngine engine;
     const Job job = engine.start(spec());
-    engine.sleep(TestEngine::term);
+    engine.advance(TestEngine::term);
 
     const auto answer = engine.heartbeat(job);
 

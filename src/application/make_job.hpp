@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "application/names.hpp"
 #include "domain/job.hpp"
 #include "domain/job_type.hpp"
 #include "domain/result.hpp"
@@ -35,11 +36,8 @@ struct NewJob {
     std::string correlation_id{};
 };
 
-// The most that a job may ask for. Every limit has its test.
 namespace limits {
-inline constexpr std::size_t name_bytes = 200;  // type, queue, ids and the like
 inline constexpr std::size_t payload_bytes = 256 * 1024;
-inline constexpr std::size_t list_items = 32;  // exclusive keys, labels, backoff delays
 inline constexpr std::size_t dependencies = 100;
 inline constexpr std::size_t batch_jobs = 1000;
 inline constexpr int priority = 1'000'000;  // either side of zero

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include "application/error_detail.hpp"
+#include "application/repeated_requests.hpp"
 
 namespace sluice {
 namespace {
 
-Result<Job> replay(Transaction& tx, const ReplayJob& command) {
+Result<Job> replay(Transaction& tx, const ReplayJob& command, Duration remembered) {
     std::optional<Job> source = tx.jobs().find_one(command.job);
     if (!source || (!command.tenant.empty() && source->spec.tenant != command.tenant)) {
         return Error{ErrorCode::not_found, "no job has this id", ""};
@@ -17,6 +18,14 @@ Result<Job> replay(Transaction& tx, const ReplayJob& command) {
                      fmt::format("the job is {}; only a job that has ended can be replayed",
                                  to_text(source->state)),
                      ""};
+    }
+    const std::string tenant = source->spec.tenant;
+    const bool has_key = !command.idempotency_key.empty();
+    if (has_key) {
+        const auto before =
+            find_repeated(tx, tenant, command.idempotency_key, command.body_digest, remembered);
+        if (!before) return before.error();
+        if (*before) return std::move(jobs_as_accepted(tx, **before).front());
     }
     JobSpec spec = std::move(source->spec);
     spec.replay_of = spec.id;
@@ -29,14 +38,22 @@ Result<Job> replay(Transaction& tx, const ReplayJob& command) {
     tx.record(arrival.job, Step::submitted, std::nullopt, command.actor,
               reason_detail(command.reason));
     tx.jobs().put({&arrival, 1});
+    if (has_key) {
+        tx.idempotency().put({tenant,
+                              command.idempotency_key,
+                              command.body_digest,
+                              {arrival.job.spec.id},
+                              tx.now()});
+    }
     return std::move(arrival.job);
 }
 
 }  // namespace
 
-std::vector<Result<Job>> replay_jobs(Transaction& tx, std::span<const ReplayJob> replays) {
+std::vector<Result<Job>> replay_jobs(Transaction& tx, std::span<const ReplayJob> replays,
+                                     Duration remembered) {
     std::vector<Result<Job>> answers;
-    for (const ReplayJob& command : replays) answers.push_back(replay(tx, command));
+    for (const ReplayJob& command : replays) answers.push_back(replay(tx, command, remembered));
     return answers;
 }
 

@@ -5,8 +5,7 @@
 #include <algorithm>
 
 #include "application/finish_jobs.hpp"
-#include "application/waves.hpp"
-#include "domain/check.hpp"
+#include "application/repeated_requests.hpp"
 
 namespace sluice {
 namespace {
@@ -159,29 +158,13 @@ std::vector<Job> Intake::hand_out(std::size_t first, std::size_t count) {
     return jobs;
 }
 
-// The answer that the first request with this key got.
-Submitted repeat_answer(Transaction& tx, const IdempotentRequest& first) {
-    Submitted answer{.jobs = {}, .repeated = true};
-    for (std::optional<Job>& job : tx.jobs().find(first.jobs)) {
-        check(job.has_value(), "a remembered job exists");
-        Job then = accepted(std::move(job->spec));
-        then.head.seq = 1;
-        answer.jobs.push_back(std::move(then));
-    }
-    return answer;
-}
-
-// What the command's key was used for before, while that is remembered; refuses another body.
+// What the command's key was used for before, while that is remembered.
 Result<std::optional<IdempotentRequest>> remembered_request(Transaction& tx,
                                                             const SubmitJobs& command,
                                                             Duration remembered) {
     if (command.idempotency_key.empty()) return std::optional<IdempotentRequest>{};
-    auto first = tx.idempotency().find(command.jobs.front().tenant, command.idempotency_key);
-    if (!first || first->at + remembered <= tx.now()) return std::optional<IdempotentRequest>{};
-    if (first->body_digest == command.body_digest) return first;
-    return Error{ErrorCode::idempotency_mismatch,
-                 "this Idempotency-Key was used with another body; use a new key for a new request",
-                 ""};
+    return find_repeated(tx, command.jobs.front().tenant, command.idempotency_key,
+                         command.body_digest, remembered);
 }
 
 }  // namespace
@@ -201,7 +184,7 @@ std::vector<Result<Submitted>> submit_jobs(Transaction& tx, std::span<SubmitJobs
             answers[i] = before.error();
         } else if (*before) {
             intake.store();  // what the key stands for may have come in this very batch
-            answers[i] = repeat_answer(tx, **before);
+            answers[i] = Submitted{jobs_as_accepted(tx, **before), true};
         } else {
             const std::string tenant = command.jobs.front().tenant;
             auto ids = intake.accept(command);

@@ -181,7 +181,7 @@ TEST(SubmitJobs, CountsWhatItDid) {
     EXPECT_EQ(ran.counts.commands, 1u);
     EXPECT_EQ(ran.counts.submitted, 2);
     EXPECT_EQ(ran.touched.size(), 2u);
-    EXPECT_FALSE(ran.counts.failed);
+    EXPECT_FALSE(ran.counts.has_failed());
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ void Transaction::count(const Event& event) {
 void Transaction::append(std::span<const LogLine> lines) {
     if (lines.empty()) return;
     session_.history().append(lines);
+    written_ = true;
     counts_.log_lines += static_cast<std::int64_t>(lines.size());
     for (const LogLine& line : lines) {
         if (touched_.empty() || touched_.back() != line.job) touched_.push_back(line.job);
@@ -38,6 +39,7 @@ void Transaction::append(std::span<const LogLine> lines) {
 void Transaction::flush() {
     if (events_.empty()) return;
     session_.history().append(events_);
+    written_ = true;
     events_.clear();
 }
 

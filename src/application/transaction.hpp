@@ -34,6 +34,10 @@ class Transaction {
     // Stores log lines now.
     void append(std::span<const LogLine> lines);
 
+    // Whether anything was written.
+    bool has_written() const { return written_; }
+    void note_written() { written_ = true; }
+
     // Writes the events that were gathered so far.
     void flush();
 
@@ -51,6 +55,7 @@ class Transaction {
     std::vector<Event> events_;
     std::vector<JobId> touched_;
     CommitRecord counts_;
+    bool written_ = false;
 };
 
 inline std::string worker_actor(const std::string& worker_id) {

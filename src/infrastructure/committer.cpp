@@ -1,5 +1,8 @@
 #include "infrastructure/committer.hpp"
 
+#include "domain/json_text.hpp"
+#include "infrastructure/log.hpp"
+
 namespace sluice {
 namespace {
 
@@ -100,13 +103,25 @@ Batch Committer::next_batch() {
     return std::move(next.batch);
 }
 
+// One line when the store stops answering and one when it answers again, not one for each batch.
+void Committer::log_health(const std::string& failure) {
+    if (failure.empty() == last_failure_.empty()) return;
+    last_failure_ = failure;
+    if (failure.empty()) return log::info("the store answers again");
+    std::string fields = R"("error":)";
+    append_json_string(fields, failure);
+    log::error("the store does not answer; requests get 503 until it does", fields);
+}
+
 void Committer::commit(Batch batch) {
-    const auto answers = std::make_shared<Batch>(std::move(batch));
+    auto answers = std::make_shared<Batch>(std::move(batch));
     const Timestamp start = clock_.now();
     Engine::Ran ran = engine_.run(*answers, start);
     ran.counts.took = clock_.now() - start;
     telemetry_.committed(ran.counts);
-    deliver_(answers, std::move(ran.touched));
+    log_health(ran.counts.failure);
+    // Moved: what was not answered must be dropped on the I/O thread.
+    deliver_(std::move(answers), std::move(ran.touched));
 }
 
 }  // namespace sluice

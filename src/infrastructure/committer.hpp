@@ -45,11 +45,13 @@ class Committer : public CommandQueue {
     bool wait_for_work(std::unique_lock<std::mutex>& lock);
     Batch next_batch();
     void commit(Batch batch);
+    void log_health(const std::string& failure);
 
     Engine& engine_;
     Clock& clock_;
     Telemetry& telemetry_;
     Deliver deliver_;
+    std::string last_failure_;
 
     std::mutex mutex_;
     std::condition_variable arrived_;

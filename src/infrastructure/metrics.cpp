@@ -90,7 +90,7 @@ Metrics::~Metrics() = default;
 
 void Metrics::committed(const CommitRecord& record) {
     Families& to = *families_;
-    if (record.failed) to.failed_commits.Increment();
+    if (record.has_failed()) to.failed_commits.Increment();
     to.waiting.Set(static_cast<double>(record.waiting_claims));
     if (record.commands > 0) {
         to.batch.Observe(static_cast<double>(record.commands));

@@ -16,6 +16,7 @@ ReaderPool::~ReaderPool() {
     {
         const std::lock_guard lock(mutex_);
         stop_ = true;
+        waiting_.clear();
     }
     arrived_.notify_all();
     for (std::thread& thread : threads_) thread.join();

@@ -19,7 +19,7 @@ class ReaderPool : public QueryQueue {
 
     ReaderPool(Store& store, int threads, Deliver deliver);
 
-    // Answers what was asked, and then stops.
+    // Stops after the questions that are being answered; those that wait are dropped unanswered.
     ~ReaderPool() override;
 
   protected:

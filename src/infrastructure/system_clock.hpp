@@ -7,9 +7,9 @@
 
 namespace sluice {
 
-// Wall time that cannot jump: it starts at the system's time and then moves with the steady clock.
-// When the system's clock was set, it follows by one hundredth of the time that passes, so that no
-// lease or deadline ends early or late by more than that.
+// Wall time that cannot jump: it starts at the system's time and then moves with the time since
+// boot. When the system's clock was set, it follows by one hundredth of the time that passes, so
+// that no lease or deadline ends early or late by more than that.
 class SystemClock : public Clock {
   public:
     SystemClock();
@@ -18,7 +18,7 @@ class SystemClock : public Clock {
 
   private:
     std::mutex mutex_;
-    std::chrono::steady_clock::time_point last_steady_;
+    Duration last_boot_;  // time since the machine started
     Timestamp last_;
 };
 

@@ -9,11 +9,11 @@
 #include "domain/job_type.hpp"
 #include "domain/result.hpp"
 #include "domain/time.hpp"
+#include "infrastructure/log.hpp"
 #include "interfaces/http/server.hpp"
 
 namespace sluice {
 
-enum class LogVerbosity { debug, info, warn, error };
 enum class LogFormat { automatic, json, text };  // automatic: text on a terminal, else JSON
 
 // What an operator can choose. docs/sluice.example.toml explains each setting; its values are
@@ -23,7 +23,7 @@ struct Config {
     std::string store{};   // URL; empty: not given, the caller decides
     bool no_auth = false;  // everyone may do everything
     int node = 0;          // 0..1023, part of every id; engines that share a store differ in it
-    LogVerbosity log_level = LogVerbosity::info;
+    log::Level log_level = log::Level::info;
     LogFormat log_format = LogFormat::automatic;
     Duration default_lease = std::chrono::seconds(30);
     Duration max_lease = std::chrono::hours(1);

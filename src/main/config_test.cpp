@@ -44,7 +44,7 @@ TEST(Config, HasDefaultsForEverythingButTheStore) {
     EXPECT_EQ(config.store, "");
     EXPECT_FALSE(config.no_auth);
     EXPECT_EQ(config.node, 0);
-    EXPECT_EQ(config.log_level, LogVerbosity::info);
+    EXPECT_EQ(config.log_level, log::Level::info);
     EXPECT_EQ(config.log_format, LogFormat::automatic);
     EXPECT_EQ(config.default_lease, 30s);
     EXPECT_EQ(config.max_lease, 1h);
@@ -78,7 +78,7 @@ TEST(Config, ReadsEverySetting) {
     EXPECT_EQ(config.server.allowed_hosts, (std::vector<std::string>{"a.example", "b.example"}));
     EXPECT_EQ(config.idempotency_memory, 1h);
     EXPECT_EQ(config.job_types.find("no such type"), nullptr);
-    EXPECT_EQ(config.log_level, LogVerbosity::warn);
+    EXPECT_EQ(config.log_level, log::Level::warn);
     EXPECT_EQ(config.log_format, LogFormat::json);
     EXPECT_EQ(config.default_lease, 1min);
     EXPECT_EQ(config.max_lease, 2h);
@@ -150,7 +150,7 @@ TEST(Config, TakesTheEnvironmentBeforeTheFileAndFlagsBeforeBoth) {
     EXPECT_EQ(config->server.port, 2);
     EXPECT_EQ(config->node, 1) << "an empty variable counts as not set";
     EXPECT_EQ(config->store, "env");
-    EXPECT_EQ(config->log_level, LogVerbosity::debug);
+    EXPECT_EQ(config->log_level, log::Level::debug);
     EXPECT_EQ(config->log_format, LogFormat::text);
     EXPECT_TRUE(config->no_auth);
 

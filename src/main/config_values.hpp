@@ -19,10 +19,10 @@ inline constexpr int node_max = 1023;
 template <class T>
 using Names = std::vector<std::pair<std::string, T>>;
 
-inline const Names<LogVerbosity> log_levels{{"debug", LogVerbosity::debug},
-                                            {"info", LogVerbosity::info},
-                                            {"warn", LogVerbosity::warn},
-                                            {"error", LogVerbosity::error}};
+inline const Names<log::Level> log_levels{{"debug", log::Level::debug},
+                                          {"info", log::Level::info},
+                                          {"warn", log::Level::warn},
+                                          {"error", log::Level::error}};
 inline const Names<LogFormat> log_formats{
     {"auto", LogFormat::automatic}, {"json", LogFormat::json}, {"text", LogFormat::text}};
 

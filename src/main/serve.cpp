@@ -7,6 +7,7 @@
 #include "main/serve.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,7 +31,7 @@ namespace {
 
 constexpr int reader_threads = 2;
 constexpr std::chrono::seconds stop_patience{10};
-constexpr std::chrono::seconds feed_tick{5};
+constexpr std::chrono::seconds feed_tick{1};
 
 bool is_loopback(const std::string& host) {
     return host == "localhost" || host == "::1" || host == "[::1]" || host.starts_with("127.");
@@ -64,7 +65,7 @@ http::ServerOptions server_options(const Config& config) {
 void open_log(const Config& config) {
     const bool as_json = config.log_format == LogFormat::json ||
                          (config.log_format == LogFormat::automatic && isatty(STDOUT_FILENO) == 0);
-    log::open(static_cast<log::Level>(config.log_level), as_json);
+    log::open(config.log_level, as_json);
 }
 
 std::string start_fields(const std::string& address, const Config& config) {
@@ -101,12 +102,15 @@ void observe(Metrics& metrics, const http::RequestRecord& record) {
     metrics.answered(http::to_text(record.verb), route, record.status, record.took);
 }
 
-}  // namespace
+// Each connection takes a file descriptor, and the usual limit is below ours.
+void allow_many_connections() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
 
-int serve(const Config& config, bool welcome) {
-    check_access(config);
-    open_log(config);
-
+void run_engine(const Config& config, bool welcome) {
     SystemClock clock;
     Metrics metrics(SLUICE_VERSION);
     const std::unique_ptr<Store> store = open_store(config.store, clock.now());
@@ -161,6 +165,15 @@ int serve(const Config& config, bool welcome) {
     log::info("serving", start_fields(address, config));
     if (welcome) print_welcome(address, config);
     server.run();
+}
+
+}  // namespace
+
+int serve(const Config& config, bool welcome) {
+    check_access(config);
+    open_log(config);
+    allow_many_connections();
+    run_engine(config, welcome);
     log::info("stopped");
     return 0;
 }

@@ -139,5 +139,34 @@ TEST_P(Idempotency, OfTwoBodiesAtOnceUnderOneKeyOneWins) {
     EXPECT_EQ(jobs_in(api), 5u);
 }
 
+TEST_P(Idempotency, AReplayIsMadeOnceToo) {
+    const std::string name = fresh_name("key");
+    const std::string id = api.submit_id();
+    expect_ok(api.succeed(api.claim_one()));
+    const std::string path = "/api/v1/jobs/" + id + "/replay";
+
+    const Json first = expect_ok(api.http.post(path, "{}", key(name)), 202);
+    const Json again = expect_ok(api.http.post(path, "{}", key(name)), 202);
+
+    EXPECT_EQ(text(first, "id"), text(again, "id"));
+    EXPECT_NE(text(first, "id"), id);
+    EXPECT_EQ(jobs_in(api), 2u);
+    expect_refused(api.http.post(path, R"({"reason":"x"})", key(name)), 422,
+                   "idempotency_key_reused");
+}
+
+TEST_P(Idempotency, ABatchOfLogLinesIsStoredOnce) {
+    api.submit();
+    const Json lease = api.claim_one();
+    const std::string path = "/api/v1/leases/" + text(lease, "lease_id") + "/logs";
+    const std::string lines = R"({"entries":[{"message":"tick"}]})";
+
+    expect_ok(api.http.post(path, lines, key("a")));
+    expect_ok(api.http.post(path, lines, key("a")));
+    expect_ok(api.http.post(path, lines, key("b")));
+
+    EXPECT_EQ(api.logs(job_of(lease)).size(), 2u);
+}
+
 }  // namespace
 }  // namespace sluice::e2e

@@ -78,7 +78,7 @@ void World::pass_time() {
 void World::run_batch() {
     const Engine::Ran ran = engine_.run(batch_, now_);
     batch_.deliver();
-    if (ran.counts.failed) failed_at_ = now_;
+    if (ran.counts.has_failed()) failed_at_ = now_;
     const auto readers = std::exchange(readers_, {});
     batch_ = Batch{};
     for (const auto& [rank, read] : readers) read();

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "application/ports/store.hpp"
@@ -20,7 +21,9 @@ struct CommitRecord {
     std::int64_t log_lines = 0;
     std::size_t waiting_claims = 0;
     Duration took{};
-    bool failed = false;
+    std::string failure{};  // why the store refused it; empty: it did not
+
+    bool has_failed() const { return !failure.empty(); }
 };
 
 // Who counts. Called by the committing thread.

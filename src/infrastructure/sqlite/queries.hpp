@@ -96,7 +96,7 @@ DELETE FROM idempotency WHERE (tenant, key) IN
     (SELECT tenant, key FROM idempotency WHERE at < ? ORDER BY at LIMIT ?))sql";
 
 // ── the start, and the marks that keep it short ─────────────────────────────────────────────────
-inline constexpr char renew_leases[] = "UPDATE lease SET until = max(until, ? + term)";
+inline constexpr char renew_leases[] = "UPDATE lease SET until = ? + term";
 // CROSS JOIN fixes the order of the loops: leases are few, jobs are many.
 inline constexpr char list_leases[] = "SELECT " SLUICE_QUEUE_SPEC
                                       ", j.timeout, l.token, l.since, l.until, l.stop_requested, "

@@ -162,10 +162,10 @@ TEST_F(SqliteStoreTest, GivesEveryLeaseAFreshTermAtTheStart) {
     open(at(900));
 
     EXPECT_EQ(find(1)->lease->until, at(900) + early.lease->term);
-    EXPECT_EQ(find(2)->lease->until, late.lease->until);
+    EXPECT_EQ(find(2)->lease->until, at(900) + late.lease->term);
     const auto session = store->begin();
     EXPECT_TRUE(session->leases().expired(at(929), 10).empty());
-    EXPECT_EQ(session->leases().expired(at(930), 10), std::vector{JobId{1}});
+    EXPECT_EQ(session->leases().expired(at(930), 10).size(), 2u);
 }
 
 TEST_F(SqliteStoreTest, GoesOnAfterARollback) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "interfaces/http/ascii.hpp"
 #include "interfaces/http/health.hpp"
 #include "interfaces/http/native/handlers.hpp"
 #include "interfaces/http/problem.hpp"
@@ -87,12 +88,23 @@ Found find_route(Verb verb, std::string_view path) {
     return found;
 }
 
-// Browsers send other types across origins without asking first; refusing them keeps web pages out.
 bool is_json(const Request& request) {
     const std::string_view* type = request.header("Content-Type");
     if (!type) return true;
-    const std::string_view name = type->substr(0, type->find(';'));
-    return name == "application/json" || name == "application/json ";
+    std::string_view name = type->substr(0, type->find(';'));
+    while (name.ends_with(' ')) name.remove_suffix(1);
+    return equals_ignoring_case(name, "application/json");
+}
+
+// Browsers say from where a page writes. Pages from elsewhere must not: they would act with the
+// rights of whoever looks at them.
+bool is_from_foreign_page(const Request& request) {
+    const std::string_view* origin = request.header("Origin");
+    const std::string_view* host = request.header("Host");
+    if (!origin || request.verb == Verb::get || request.verb == Verb::head) return false;
+    const std::size_t scheme = origin->find("://");
+    return scheme == std::string_view::npos || !host ||
+           !equals_ignoring_case(origin->substr(scheme + 3), *host);
 }
 
 }  // namespace
@@ -109,6 +121,11 @@ void dispatch(const Request& request, App& app, Reply reply) {
                                    request.request_id);
         refusal.headers.emplace_back("Allow", found.allowed);
         return reply.send(std::move(refusal));
+    }
+    if (is_from_foreign_page(request)) {
+        return reply.send(problem(403, "foreign_origin",
+                                  "pages from another origin may not write here",
+                                  request.request_id));
     }
     if (!request.body.empty() && !is_json(request)) {
         return reply.send(problem(415, "unsupported_media_type",

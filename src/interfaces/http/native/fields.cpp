@@ -5,14 +5,17 @@
 #include <algorithm>
 #include <charconv>
 
+#include "application/names.hpp"
+
 namespace sluice::http::native {
 
 void UnknownFields::refuse(JsonReader& reader) const {
-    if (names_.empty()) return;
-    reader.fail_at(names_.front(),
-                   names_.size() == 1
-                       ? fmt::format("\"{}\" is not a known field", names_.front())
-                       : fmt::format("these are not known fields: {}", fmt::join(names_, ", ")));
+    if (count_ == 0) return;
+    std::string what = count_ == 1
+                           ? fmt::format("\"{}\" is not a known field", names_.front())
+                           : fmt::format("these are not known fields: {}", fmt::join(names_, ", "));
+    if (count_ > names_.size()) what += fmt::format(" and {} more", count_ - names_.size());
+    reader.fail_at(names_.front(), std::move(what));
 }
 
 std::vector<std::string> read_strings(JsonReader& reader, std::size_t limit) {
@@ -99,6 +102,28 @@ Result<std::int64_t> number_param(const QueryParams& params, std::string_view na
                                   std::int64_t low, std::int64_t high, std::int64_t otherwise) {
     const std::string* text = params.find(name);
     return text ? read_number(*text, name, low, high) : otherwise;
+}
+
+Result<std::string> idempotency_key(const Request& request) {
+    const std::string_view* header = request.header("Idempotency-Key");
+    if (!header) return std::string();
+    std::string_view key = *header;
+    if (key.size() >= 2 && key.front() == '"' && key.back() == '"')
+        key = key.substr(1, key.size() - 2);
+    const bool printable =
+        std::all_of(key.begin(), key.end(), [](char c) { return c > 0x20 && c < 0x7F; });
+    if (key.empty() || key.size() > limits::name_bytes || !printable) {
+        return Error{
+            ErrorCode::malformed,
+            fmt::format("Idempotency-Key must have 1 to {} printable characters without spaces",
+                        limits::name_bytes),
+            ""};
+    }
+    return std::string(key);
+}
+
+Digest body_digest(const Request& request) {
+    return sha256(sha256(request.path), request.body);
 }
 
 std::string actor_of(const Request&) {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "domain/sha256.hpp"
 #include "interfaces/http/app.hpp"
 #include "interfaces/http/json_reader.hpp"
 #include "interfaces/http/url.hpp"
@@ -14,13 +15,19 @@ namespace sluice::http::native {
 // Notes fields that a body must not have, to name them all at once.
 class UnknownFields {
   public:
-    void add(std::string_view name) { names_.emplace_back(name); }
+    void add(std::string_view name) {
+        if (++count_ <= names_max) names_.emplace_back(name.substr(0, name_bytes_max));
+    }
 
     // Makes the reader fail when there were any. Call it when the object has been read.
     void refuse(JsonReader& reader) const;
 
   private:
-    std::vector<std::string> names_;
+    static constexpr std::size_t names_max = 10;
+    static constexpr std::size_t name_bytes_max = 100;
+
+    std::vector<std::string> names_;  // the first few
+    std::size_t count_ = 0;
 };
 
 std::vector<std::string> read_strings(JsonReader& reader, std::size_t limit);
@@ -47,6 +54,12 @@ Result<std::int64_t> read_number(std::string_view text, std::string_view name, s
 // A whole number among the parameters, or `otherwise` when it is absent.
 Result<std::int64_t> number_param(const QueryParams& params, std::string_view name,
                                   std::int64_t low, std::int64_t high, std::int64_t otherwise);
+
+// The Idempotency-Key, as a quoted string of RFC 8941 or as plain text; empty when it is absent.
+Result<std::string> idempotency_key(const Request& request);
+
+// What a repeated request with the same key must have in common with the first.
+Digest body_digest(const Request& request);
 
 // Whom a client's action is put down to.
 std::string actor_of(const Request& request);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "interfaces/http/answers.hpp"
 #include "interfaces/http/native/fields.hpp"
 #include "interfaces/http/native/job_json.hpp"
@@ -11,6 +13,7 @@ namespace {
 
 constexpr std::int64_t limit_max = 200;
 constexpr std::size_t mark_digits = 16;
+constexpr std::size_t page_bytes = 4 * 1024 * 1024;
 
 Error bad_cursor() {
     return {ErrorCode::malformed,
@@ -122,18 +125,37 @@ Result<JobListQuery> read_job_list(const Request& request) {
     return query;
 }
 
-Response job_list_response(const JobListQuery& query, std::vector<Job> jobs) {
-    std::optional<std::string> next;
-    if (jobs.size() > static_cast<std::size_t>(query.limit)) {
-        jobs.resize(static_cast<std::size_t>(query.limit));
-        next = to_text(jobs.back().spec.id) + query.filter_mark;
+JobPage read_job_page(JobReader& reader, const JobListQuery& query) {
+    constexpr int step = 16;  // a few at a time, to stop before large payloads take much memory
+    JobPage page;
+    JobId before = query.before;
+    std::size_t bytes = 0;
+    for (int left = query.limit + 1; left > 0 && bytes < page_bytes;) {
+        const int wanted = std::min(step, left);
+        auto some = reader.list(query.filter, before, wanted);
+        for (Job& job : some) {
+            bytes += job.spec.payload.size() + job.result.size();
+            before = job.spec.id;
+            page.jobs.push_back(std::move(job));
+        }
+        left -= wanted;
+        page.more = static_cast<int>(some.size()) == wanted;
+        if (!page.more) break;
     }
+    // One more than asked for was read, to know whether there is one.
+    if (static_cast<int>(page.jobs.size()) > query.limit) page.jobs.pop_back();
+    return page;
+}
+
+Response job_list_response(const JobListQuery& query, const JobPage& page) {
+    std::optional<std::string> next;
+    if (page.more) next = to_text(page.jobs.back().spec.id) + query.filter_mark;
     Response response;
     JsonWriter json(response.body);
     json.begin_object();
     json.key("jobs");
     json.begin_array();
-    for (const Job& job : jobs) write_job(json, job);
+    for (const Job& job : page.jobs) write_job(json, job);
     json.end_array();
     json.field("next_cursor", next);
     json.end_object();

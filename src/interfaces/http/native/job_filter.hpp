@@ -18,7 +18,14 @@ struct JobListQuery {
 
 Result<JobListQuery> read_job_list(const Request& request);
 
-// `jobs` has one more than the limit when there is a next page.
-Response job_list_response(const JobListQuery& query, std::vector<Job> jobs);
+struct JobPage {
+    std::vector<Job> jobs;
+    bool more = false;  // another page may follow
+};
+
+// Reads one page. One of large payloads ends before its limit.
+JobPage read_job_page(JobReader& reader, const JobListQuery& query);
+
+Response job_list_response(const JobListQuery& query, const JobPage& page);
 
 }  // namespace sluice::http::native

@@ -210,12 +210,12 @@ class JobStream : public BodyStream {
         if (!chunk) {
             shared->ended = true;  // the client comes back with the id it has
         } else {
+            if (!chunk->text.empty()) shared->last_sent = shared->app.clock.now();
             shared->text += chunk->text;
             shared->place = chunk->place;
             shared->ended = chunk->ended;
             shared->look_again |= chunk->full;
         }
-        shared->last_sent = shared->app.clock.now();
         if (shared->look_again) look(shared);
         shared->ready();
     }

@@ -12,25 +12,6 @@
 namespace sluice::http::native {
 namespace {
 
-// The key as a quoted string of RFC 8941 or as plain text; empty when the header is absent.
-Result<std::string> idempotency_key(const Request& request) {
-    const std::string_view* header = request.header("Idempotency-Key");
-    if (!header) return std::string();
-    std::string_view key = *header;
-    if (key.size() >= 2 && key.front() == '"' && key.back() == '"')
-        key = key.substr(1, key.size() - 2);
-    const bool printable =
-        std::all_of(key.begin(), key.end(), [](char c) { return c > 0x20 && c < 0x7F; });
-    if (key.empty() || key.size() > limits::name_bytes || !printable) {
-        return Error{
-            ErrorCode::malformed,
-            fmt::format("Idempotency-Key must have 1 to {} printable characters without spaces",
-                        limits::name_bytes),
-            ""};
-    }
-    return std::string(key);
-}
-
 Result<JobSpec> make_spec(JobRequest& request, const App& app, Timestamp now,
                           std::string_view prefix) {
     auto spec = make_job(std::move(request.job), app.types, now);
@@ -50,6 +31,11 @@ Result<SubmitJobs> read_submit(const Call& call) {
 }
 
 std::optional<Error> check_siblings(const std::vector<JobRequest>& requests, std::size_t i) {
+    if (requests[i].siblings.size() + requests[i].job.depends_on.size() > limits::dependencies) {
+        return Error{ErrorCode::too_large,
+                     fmt::format("has more than {} entries", limits::dependencies),
+                     fmt::format("/jobs/{}/depends_on", i)};
+    }
     for (const std::size_t place : requests[i].siblings) {
         if (place < requests.size() && place != i) continue;
         return Error{ErrorCode::invalid,
@@ -135,7 +121,7 @@ void submit(Call call, Result<SubmitJobs> command) {
     command->actor = actor_of(call.request);
     if (!key->empty()) {
         command->idempotency_key = *std::move(key);
-        command->body_digest = sha256(sha256(call.request.path), call.request.body);
+        command->body_digest = body_digest(call.request);
     }
     const bool is_batch = command->is_batch;
     call.app.commands.post_one<SubmitJobs>(
@@ -173,6 +159,12 @@ void act_on_job(Call call, int status) {
     if (!reason) return call.reply.send(problem_of(reason.error(), request_id));
 
     Command command{*id, tenant_param(*params), *std::move(reason), actor_of(call.request)};
+    if constexpr (std::is_same_v<Command, ReplayJob>) {
+        auto key = idempotency_key(call.request);
+        if (!key) return call.reply.send(problem_of(key.error(), request_id));
+        command.idempotency_key = *std::move(key);
+        command.body_digest = body_digest(call.request);
+    }
     call.app.commands.post_one<Command>(
         std::move(command), [reply = call.reply, &request_id, status](Result<Job> job) {
             if (!job) return reply.send(problem_of(job.error(), request_id));

@@ -94,6 +94,9 @@ void act_on_lease(Call call, Read read, Render render) {
     if (!lease) return call.reply.send(problem_of(lease.error(), request_id));
     JsonReader reader(body_or_empty_object(call.request));
     Command command = read(reader);
+    if (command.lease != LeaseId{} && command.lease != *lease) {
+        reader.fail_at("lease_id", "is another one than in the path");
+    }
     if (const auto done = reader.finish(); !done) {
         return call.reply.send(problem_of(done.error(), request_id));
     }
@@ -179,7 +182,14 @@ void heartbeat_many(Call call) {
 }
 
 void append_log_lines(Call call) {
-    act_on_lease<AppendLogs>(std::move(call), read_log_batch, [](const Appended& appended) {
+    const auto key = idempotency_key(call.request);
+    if (!key) return call.reply.send(problem_of(key.error(), call.request.request_id));
+    const auto read = [key = *key](JsonReader& reader) {
+        AppendLogs batch = read_log_batch(reader);
+        if (!key.empty()) batch.batch_mark = mark_of(key);
+        return batch;
+    };
+    act_on_lease<AppendLogs>(std::move(call), read, [](const Appended& appended) {
         return fmt::format(R"({{"last_seq":{},"stored":{}}})", appended.last_seq, appended.stored);
     });
 }

@@ -11,6 +11,7 @@ namespace sluice::http::native {
 namespace {
 
 constexpr std::int64_t page_max = 1000;
+constexpr std::size_t page_bytes = 4 * 1024 * 1024;  // a page that gets longer ends early
 
 // The job, if the caller may see it.
 Result<Job> visible_job(JobReader& reader, JobId id, const std::string& tenant) {
@@ -48,9 +49,13 @@ std::string page_text(std::string_view list, std::string_view next, const std::v
     json.begin_object();
     json.key(list);
     json.begin_array();
-    for (const Item& item : items) write(json, item);
+    for (const Item& item : items) {
+        if (out.size() > page_bytes) break;
+        write(json, item);
+        after = item.seq;
+    }
     json.end_array();
-    json.field(next, items.empty() ? after : items.back().seq);
+    json.field(next, after);
     json.end_object();
     return out;
 }
@@ -107,15 +112,14 @@ void get_events(Call call) {
 void list_jobs(Call call) {
     const auto query = read_job_list(call.request);
     if (!query) return call.reply.send(problem_of(query.error(), call.request.request_id));
-    const auto question = [query = *query](JobReader& reader) -> Result<std::vector<Job>> {
-        return reader.list(query.filter, query.before, query.limit + 1);
+    const auto question = [query = *query](JobReader& reader) -> Result<JobPage> {
+        return read_job_page(reader, query);
     };
-    call.app.queries.ask<std::vector<Job>>(
-        question, [reply = call.reply, query = *query,
-                   &request_id = call.request.request_id](Result<std::vector<Job>> jobs) {
-            reply.send(jobs ? job_list_response(query, *std::move(jobs))
-                            : problem_of(jobs.error(), request_id));
-        });
+    call.app.queries.ask<JobPage>(question, [reply = call.reply, query = *query,
+                                             &request_id =
+                                                 call.request.request_id](Result<JobPage> page) {
+        reply.send(page ? job_list_response(query, *page) : problem_of(page.error(), request_id));
+    });
 }
 
 void explain(Call call) {

@@ -31,10 +31,19 @@ LeaseId read_lease_id(JsonReader& reader) {
     return lease.value_or(LeaseId{});
 }
 
-std::vector<std::string> read_names(JsonReader& reader) {
-    std::vector<std::string> names = read_strings(reader, filter_names);
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
+// A name that is given must not be empty, too long, or have control characters.
+std::string read_name(JsonReader& reader) {
+    std::string name = reader.string();
+    if (name.empty()) reader.fail("must not be empty");
+    if (const auto refusal = check_name("", name)) reader.fail(refusal->message, refusal->code);
+    return name;
+}
+
+std::vector<std::string> sorted_names(JsonReader& reader, std::vector<std::string> names,
+                                      std::size_t items_max) {
+    if (const auto refusal = check_list("", names, items_max)) {
+        reader.fail(refusal->message, refusal->code);
+    }
     return names;
 }
 
@@ -83,11 +92,7 @@ LogEntry read_log_entry(JsonReader& reader) {
 std::int64_t batch_mark(const AppendLogs& batch, std::string_view text) {
     const bool marked = std::all_of(batch.entries.begin(), batch.entries.end(),
                                     [](const LogEntry& entry) { return entry.at && !entry.line; });
-    if (!marked) return 0;
-    const Digest digest = sha256(text);
-    std::int64_t mark = 0;
-    std::memcpy(&mark, digest.data(), sizeof mark);
-    return mark == 0 ? 1 : mark;
+    return marked ? mark_of(text) : 0;
 }
 
 Outcome read_outcome(JsonReader& reader) {
@@ -102,22 +107,28 @@ Outcome read_outcome(JsonReader& reader) {
 
 }  // namespace
 
+std::int64_t mark_of(std::string_view text) {
+    const Digest digest = sha256(text);
+    std::int64_t mark = 0;
+    std::memcpy(&mark, digest.data(), sizeof mark);
+    return mark == 0 ? 1 : mark;
+}
+
 ClaimRequest read_claim(JsonReader& reader, const LeaseTerms& terms) {
     ClaimRequest request;
     ClaimJobs& claim = request.claim;
     claim.term = terms.usual;
     read_fields(reader, [&](std::string_view key) {
         if (key == "worker_id") {
-            claim.worker_id = read_text(reader, limits::name_bytes);
+            claim.worker_id = read_name(reader);
         } else if (key == "tenant") {
-            claim.filter.tenant = read_text(reader, limits::name_bytes);
+            claim.filter.tenant = read_name(reader);
         } else if (key == "queues") {
-            claim.filter.queues = read_names(reader);
+            claim.filter.queues = sorted_names(reader, read_strings(reader, 1000), filter_names);
         } else if (key == "types") {
-            claim.filter.types = read_names(reader);
+            claim.filter.types = sorted_names(reader, read_strings(reader, 1000), filter_names);
         } else if (key == "labels") {
-            claim.filter.labels = read_labels(reader);
-            std::sort(claim.filter.labels.begin(), claim.filter.labels.end());
+            claim.filter.labels = sorted_names(reader, read_labels(reader), filter_names);
         } else if (key == "limit") {
             claim.limit = static_cast<int>(reader.integer(1, limits::batch_jobs));
         } else if (key == "lease_ms") {

@@ -26,6 +26,9 @@ ClaimRequest read_claim(JsonReader& reader, const LeaseTerms& terms);
 // These read an object. In a list of many it also holds "lease_id"; alone the path names the lease.
 Heartbeat read_heartbeat(JsonReader& reader, const LeaseTerms& terms);
 AppendLogs read_log_batch(JsonReader& reader);
+
+// Stands for a text that names a batch of log lines; never 0.
+std::int64_t mark_of(std::string_view text);
 Report read_report(JsonReader& reader);
 HandBack read_release(JsonReader& reader);
 

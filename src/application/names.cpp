@@ -1,0 +1,51 @@
+#include "application/names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+bool has_control_character(std::string_view text) {
+    return std::any_of(text.begin(), text.end(), [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte < 0x20 || byte == 0x7F;
+    });
+}
+
+}  // namespace
+
+Error refuse(std::string_view field, std::string message, ErrorCode code) {
+    return {code, std::move(message), fmt::format("/{}", field)};
+}
+
+std::optional<Error> check_name(std::string_view field, std::string_view name) {
+    if (name.size() > limits::name_bytes) {
+        return refuse(field,
+                      fmt::format("is {} bytes long; at most {} are allowed", name.size(),
+                                  limits::name_bytes),
+                      ErrorCode::too_large);
+    }
+    if (has_control_character(name)) return refuse(field, "must not contain control characters");
+    return std::nullopt;
+}
+
+std::optional<Error> check_list(std::string_view field, std::vector<std::string>& list,
+                                std::size_t items_max) {
+    if (list.size() > items_max) {
+        return refuse(field,
+                      fmt::format("has {} entries; at most {} are allowed", list.size(), items_max),
+                      ErrorCode::too_large);
+    }
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const std::string place = fmt::format("{}/{}", field, i);
+        if (list[i].empty()) return refuse(place, "must not be empty");
+        if (auto refusal = check_name(place, list[i])) return refusal;
+    }
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    return std::nullopt;
+}
+
+}  // namespace sluice
