@@ -131,15 +131,15 @@ void run_engine(const Config& config, bool welcome) {
         },
         [&](const http::RequestRecord& record) { observe(metrics, record); });
 
-    Committer committer(
-        engine, clock, metrics, [&](std::shared_ptr<Batch> answers, std::vector<JobId> touched) {
-            server.post([answers = std::move(answers), touched = std::move(touched), &feed] {
-                answers->deliver();
-                feed.changed(touched);
-            });
+    const auto on_io_thread = [&](std::function<void()> task) { server.post(std::move(task)); };
+    const auto deliver = [&](std::shared_ptr<Batch> answers, std::vector<JobId> touched) {
+        server.post([answers = std::move(answers), touched = std::move(touched), &feed] {
+            answers->deliver();
+            feed.changed(touched);
         });
-    ReaderPool readers(*store, reader_threads,
-                       [&](std::function<void()> task) { server.post(std::move(task)); });
+    };
+    Committer committer(engine, clock, metrics, deliver);
+    ReaderPool readers(*store, reader_threads, on_io_thread);
     http::App app{.commands = committer,
                   .queries = readers,
                   .clock = clock,
