@@ -93,7 +93,7 @@ function write_head() {
     print "- N is what one nginx worker answers to `wrk -t1 -c64` (`return 200`, 200 bytes):"
     printf "  %s at the start, %s at the end, mean **%s requests/s**%s.\n\n",
         thousands(values["nginx.rate", 1]), thousands(values["nginx.rate", 2]), thousands(n),
-        most("nginx.noise") > noise_max ? " ~" : ""
+        (most("nginx.noise") > noise_max ? " ~" : "")
 }
 
 function write_rates() {

@@ -1,5 +1,7 @@
 #include "infrastructure/sqlite/list_query.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -69,6 +71,7 @@ std::string list_sql(const JobFilter& filter) {
     for (const TextCondition& condition : text_conditions) {
         if (!(filter.*condition.field).empty()) sql += condition.sql;
     }
+    if (!filter.label.empty()) sql += sql::may_have_label;
     if (filter.replay_of) sql += sql::is_replay_of;
     if (filter.created_from) sql += sql::is_created_from;
     if (filter.created_before) sql += sql::is_created_before;
@@ -93,6 +96,9 @@ std::vector<JobId> ListQuery::next(JobId before, int count) {
     for (const TextCondition& condition : text_conditions) {
         if (!(filter_.*condition.field).empty()) bind(filter_.*condition.field);
     }
+    // Part of another label could look the same; the caller looks at the job itself.
+    const std::string label = fmt::format("{}:{}", filter_.label.size(), filter_.label);
+    if (!filter_.label.empty()) bind(label);
     if (filter_.replay_of) bind(*filter_.replay_of);
     if (filter_.created_from) bind(*filter_.created_from);
     if (filter_.created_before) bind(*filter_.created_before);
