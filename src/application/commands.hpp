@@ -30,8 +30,7 @@ struct Submitted {
     bool repeated = false;    // the key was seen before; nothing was added
 };
 
-// ── claim
-// ───────────────────────────────────────────────────────────────────────────────────────────
+// ── claim ──
 struct ClaimJobs {
     std::string worker_id{};
     ClaimFilter filter{};
@@ -42,8 +41,7 @@ struct ClaimJobs {
 };
 using Claimed = std::vector<Job>;  // each with its lease
 
-// ── what a worker says
-// ──────────────────────────────────────────────────────────────────────────────
+// ── what a worker says ──
 struct Heartbeat {
     LeaseId lease{};
     std::optional<Duration> term{};
@@ -122,8 +120,7 @@ struct Explanation {
     std::vector<Reason> reasons{};
 };
 
-// ── what an operator asks
-// ───────────────────────────────────────────────────────────────────────────
+// ── what an operator asks ──
 struct AskDepths {};
 struct Depth {
     Lane lane;

@@ -160,7 +160,7 @@ TEST(Deadline, CancelsDependents) {
     EXPECT_EQ(engine.find(dependent.spec.id).state, JobState::canceled);
 }
 
-// ── types that repeat timed out attempts ────────────────────────────────────────────────────────
+// ── types that repeat timed out attempts ──
 
 TEST(RepeatedDeadline, AsksTheWorkerToStopAndLeavesTheJobRunning) {
     TestEngine engine;

@@ -192,7 +192,7 @@ TEST(CanceledDependency, CancelsTheJobWhileTheWorkerStillRuns) {
     EXPECT_EQ(engine.find(second.spec.id).state, JobState::canceled);
 }
 
-// ── chains and diamonds ─────────────────────────────────────────────────────────────────────────
+// ── chains and diamonds ──
 
 TEST(Chain, RunsInOrder) {
     TestEngine engine;

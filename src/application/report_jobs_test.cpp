@@ -142,7 +142,7 @@ TEST(ReportTimedOut, IsRetriedWhenTheTypeSaysSo) {
     EXPECT_EQ(job->error_code, "JOB_TIMEOUT");
 }
 
-// ── stale and repeated reports ──────────────────────────────────────────────────────────────────
+// ── stale and repeated reports ──
 
 TEST(StaleReport, IsRefusedAndChangesNothing) {
     TestEngine engine;

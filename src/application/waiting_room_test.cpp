@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// ── the room by itself ──────────────────────────────────────────────────────────────────────────
+// ── the room by itself ──
 
 PendingClaim waiting(std::uint64_t ticket, ClaimFilter filter = {}, int limit = 1,
                      Timestamp until = at(100)) {
@@ -114,7 +114,7 @@ TEST(WaitingRoom, IsEmptyWhenCleared) {
     EXPECT_EQ(room.next_timeout(), never);
 }
 
-// ── waiting at the engine ───────────────────────────────────────────────────────────────────────
+// ── waiting at the engine ──
 
 TEST(WaitingClaim, IsAnsweredByASubmit) {
     TestEngine engine;

@@ -4,8 +4,7 @@
 namespace sluice {
 namespace {
 
-// ── events and log lines
-// ─────────────────────────────────────────────────────────────────────
+// ── events and log lines ──
 
 TEST_P(StoreContract, AppendKeepsEveryFieldOfAnEvent) {
     put(spec(1));
@@ -90,8 +89,7 @@ TEST_P(StoreContract, AppendedHistoryIsSeenInItsSession) {
     });
 }
 
-// ── idempotency
-// ──────────────────────────────────────────────────────────────────────────────
+// ── idempotency ──
 
 IdempotentRequest request(const std::string& tenant, const std::string& key, int seconds) {
     return {.tenant = tenant,

@@ -16,8 +16,7 @@ JobSpec with_key(std::int64_t id, const std::string& key) {
     return made;
 }
 
-// ── put
-// ──────────────────────────────────────────────────────────────────────────────────────
+// ── put ──
 
 TEST_P(StoreContract, PutAddsAQueuedJobThatIsFoundAsItWasPut) {
     const Job job = put(spec(1));
@@ -98,8 +97,7 @@ TEST_P(StoreContract, PutDoesNotMakeABlockedJobClaimable) {
     EXPECT_EQ(claimable(at(1000)), Ids{});
 }
 
-// ── requeue
-// ──────────────────────────────────────────────────────────────────────────────────
+// ── requeue ──
 
 TEST_P(StoreContract, RequeuePutsARunningJobBackAndClosesItsLease) {
     const Job before = put_running(spec(1));
@@ -166,8 +164,7 @@ TEST_P(StoreContract, ARequeuedJobCanBeTakenAndOpenedAgain) {
     EXPECT_EQ(find(JobId{1}), second);
 }
 
-// ── finish
-// ───────────────────────────────────────────────────────────────────────────────────
+// ── finish ──
 
 TEST_P(StoreContract, FinishWritesHowARunningJobEnded) {
     Job job = put_running(spec(1));
@@ -249,8 +246,7 @@ TEST_P(StoreContract, FinishLetsAJobThatStillCarriesALeaseKeepItAndItsKeys) {
     });
 }
 
-// ── dependents, unblock
-// ──────────────────────────────────────────────────────────────────────
+// ── dependents, unblock ──
 
 TEST_P(StoreContract, DependentsAreThoseBlockedByOneOfTheseEachOnceInOrderOfTheirIds) {
     for (const std::int64_t id : {1, 2, 3}) put(spec(id));

@@ -22,8 +22,7 @@ Claim claim_for(std::int64_t token, int term_seconds) {
     return {.token = token, .term = std::chrono::seconds(term_seconds)};
 }
 
-// ── open, save, close
-// ────────────────────────────────────────────────────────────────────────
+// ── open, save, close ──
 
 TEST_P(StoreContract, OpenWritesTheLeaseAndTheJobRuns) {
     const Job job = put_running(spec(1), {.token = INT64_MAX,
@@ -107,8 +106,7 @@ TEST_P(StoreContract, CloseEndsTheLeaseOfAnEndedJobAndFreesItsKeys) {
     EXPECT_EQ(list({.worker_id = "worker-1"}), Ids{});
 }
 
-// ── expired, overdue, next_due
-// ───────────────────────────────────────────────────────────────
+// ── expired, overdue, next_due ──
 
 TEST_P(StoreContract, ExpiredAreLeasesThatRanOutAtOrBeforeNowTheEarliestFirst) {
     put_running(spec(1), claim_for(1001, 30));
@@ -192,8 +190,7 @@ TEST_P(StoreContract, NextDueDoesNotNameAMomentForABlockedJob) {
     EXPECT_EQ(next_due(), never);
 }
 
-// ── newly_ready
-// ──────────────────────────────────────────────────────────────────────────────
+// ── newly_ready ──
 
 TEST_P(StoreContract, NewlyReadyIsWhatBecameClaimableByWritesSinceTheLastCall) {
     put(spec(1));
@@ -257,8 +254,7 @@ TEST_P(StoreContract, NewlyReadyCountsByLane) {
     EXPECT_EQ(readied[1].count, 1);
 }
 
-// ── depths
-// ───────────────────────────────────────────────────────────────────────────────────
+// ── depths ──
 
 TEST_P(StoreContract, DepthsCountWhatIsQueuedByLaneAlsoWhatWaits) {
     JobSpec blocked = spec(3);

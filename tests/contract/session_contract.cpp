@@ -10,8 +10,7 @@ JobSpec with_key(std::int64_t id, const std::string& key = "k") {
     return made;
 }
 
-// ── without a commit
-// ─────────────────────────────────────────────────────────────────────────
+// ── without a commit ──
 
 TEST_P(StoreContract, RollbackUndoesPut) {
     put(spec(2));
@@ -175,8 +174,7 @@ TEST_P(StoreContract, RollbackUndoesManyWritesOfOneSession) {
     EXPECT_EQ(claimable(at(0)), Ids{{1}});
 }
 
-// ── with a commit
-// ────────────────────────────────────────────────────────────────────────────
+// ── with a commit ──
 
 TEST_P(StoreContract, CommitMakesWhatWasWrittenVisibleToReadersBeforeTheSessionIsGone) {
     const auto reader = store->reader();
@@ -203,8 +201,7 @@ TEST_P(StoreContract, LastIdIsTheLargestNumberEverGivenToAJobOrALease) {
     EXPECT_EQ(store->last_id(), 9000);
 }
 
-// ── durable stores
-// ───────────────────────────────────────────────────────────────────────────
+// ── durable stores ──
 
 TEST_P(StoreContract, AReopenedStoreHasWhatWasCommitted) {
     put(spec(1, "done"));

@@ -24,8 +24,7 @@ JobSpec of_lane(std::int64_t id, const Lane& lane) {
     return made;
 }
 
-// ── order
-// ────────────────────────────────────────────────────────────────────────────────────
+// ── order ──
 
 TEST_P(StoreContract, TakeGivesHigherPriorityFirstThenOlder) {
     put(with_priority(1, 0));
@@ -97,8 +96,7 @@ TEST_P(StoreContract, TakeSeesWhatItsSessionPut) {
     });
 }
 
-// ── filters
-// ──────────────────────────────────────────────────────────────────────────────────
+// ── filters ──
 
 TEST_P(StoreContract, TakeGivesJobsOfTheFiltersTenantOnly) {
     put(of_lane(1, {"default", "default", "work"}));
@@ -132,8 +130,7 @@ TEST_P(StoreContract, TakeGivesAJobOnlyToAWorkerThatHasAllOfItsLabels) {
     EXPECT_EQ(claimable(at(0), 9, {.labels = {"eu", "gpu", "x"}}), (Ids{{1}, {2}, {3}}));
 }
 
-// ── keys
-// ─────────────────────────────────────────────────────────────────────────────────────
+// ── keys ──
 
 TEST_P(StoreContract, TakePassesOverAJobWhileAnotherHoldsOneOfItsKeys) {
     const Job first = put_running(with_keys(1, {"a", "b"}));

@@ -4,8 +4,7 @@
 
 namespace sluice {
 
-// ── the way back
-// ─────────────────────────────────────────────────────────────────────────────
+// ── the way back ──
 
 MemoryWork::MemoryWork(MemoryRecords& all) : records(all), seen_now_before_(all.seen_now) {
     records.gather_readied(Timestamp::min());
@@ -48,8 +47,7 @@ void MemoryWork::roll_back() {
     records.rebuild();
 }
 
-// ── jobs
-// ─────────────────────────────────────────────────────────────────────────────────────
+// ── jobs ──
 
 std::vector<std::optional<Job>> MemoryJobs::find(std::span<const JobId> ids) {
     return work_.records.find(ids);
@@ -125,8 +123,7 @@ void MemoryJobs::unblock(std::span<const Job> jobs) {
     }
 }
 
-// ── history
-// ──────────────────────────────────────────────────────────────────────────────────
+// ── history ──
 
 namespace {
 
@@ -149,8 +146,7 @@ void MemoryHistory::append(std::span<const LogLine> lines) {
     for (const LogLine& line : lines) append_to(work_.records.logs, line, work_);
 }
 
-// ── idempotency
-// ──────────────────────────────────────────────────────────────────────────────
+// ── idempotency ──
 
 std::optional<IdempotentRequest> MemoryIdempotency::find(const std::string& tenant,
                                                          const std::string& key) {
@@ -188,8 +184,7 @@ int MemoryIdempotency::forget_before(Timestamp time, int limit) {
     return forgotten;
 }
 
-// ── the session
-// ──────────────────────────────────────────────────────────────────────────────
+// ── the session ──
 
 MemorySession::MemorySession(std::unique_lock<std::mutex> lock, MemoryRecords& records)
     : lock_(std::move(lock)), work_(records) {}

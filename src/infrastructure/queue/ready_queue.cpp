@@ -12,8 +12,7 @@
 // takes its place.
 namespace sluice {
 
-// ── lanes
-// ────────────────────────────────────────────────────────────────────────────────────
+// ── lanes ──
 
 ReadyQueue::LaneQueue& ReadyQueue::lane_for(const JobSpec& spec) {
     auto found = lanes_.find(spec);
@@ -52,8 +51,7 @@ void ReadyQueue::enter(LaneQueue& lane, const Rank& rank) {
     enter_ready(lane, rank);
 }
 
-// ── arrivals, times and dependencies
-// ─────────────────────────────────────────────────────────
+// ── arrivals, times and dependencies ──
 
 void ReadyQueue::add(const JobSpec& spec, Timestamp run_after, bool blocked) {
     LaneQueue& lane = lane_for(spec);
@@ -149,8 +147,7 @@ bool ReadyQueue::take_out(LaneQueue& lane, const Rank& rank, const JobSpec& spec
     return true;
 }
 
-// ── claims
-// ───────────────────────────────────────────────────────────────────────────────────
+// ── claims ──
 
 std::vector<ReadyQueue::Head> ReadyQueue::heads_of(const ClaimFilter& filter) {
     std::vector<Head> heads;
@@ -165,8 +162,14 @@ std::vector<ReadyQueue::Head> ReadyQueue::heads_of(const ClaimFilter& filter) {
     const auto of_tenant = [&](const Lane& lane) { return lane.tenant == filter.tenant; };
     if (filter.queues.empty()) gather({filter.tenant, "", ""}, of_tenant);
     for (const std::string& queue : filter.queues) {
-        gather({filter.tenant, queue, ""},
-               [&](const Lane& lane) { return of_tenant(lane) && lane.queue == queue; });
+        const auto of_queue = [&](const Lane& lane) {
+            return of_tenant(lane) && lane.queue == queue;
+        };
+        if (filter.types.empty()) gather({filter.tenant, queue, ""}, of_queue);
+        for (const std::string& type : filter.types) {
+            gather({filter.tenant, queue, type},
+                   [&](const Lane& lane) { return of_queue(lane) && lane.type == type; });
+        }
     }
     return heads;
 }
@@ -254,8 +257,7 @@ void ReadyQueue::clear() {
     now_ = Timestamp::min();
 }
 
-// ── keys
-// ─────────────────────────────────────────────────────────────────────────────────────
+// ── keys ──
 
 ReadyQueue::Key& ReadyQueue::key_for(KeyName name) {
     const auto [found, added] = keys_.try_emplace(std::move(name));

@@ -23,7 +23,7 @@ namespace sluice::sqlite::sql {
     "l.batch_mark, " SLUICE_STANDING("l.")
 #define SLUICE_DONE "d.state, d.started_at, d.completed_at, " SLUICE_STANDING("d.")
 
-// ── jobs ────────────────────────────────────────────────────────────────────────────────────────
+// ── jobs ──
 inline constexpr char insert_job[] = R"sql(
 INSERT OR ROLLBACK INTO job (id, tenant, queue, type, priority, created_at, run_after, labels,
     site_id, node_id, exclusive_keys, dependencies, max_attempts, timeout, backoff,
@@ -52,7 +52,7 @@ inline constexpr char find_leased_job[] = "SELECT " SLUICE_SPEC ", " SLUICE_LEAS
 
 inline constexpr char ids_after[] = "SELECT id FROM job WHERE id > ? ORDER BY id LIMIT ?";
 
-// ── how jobs stand ──────────────────────────────────────────────────────────────────────────────
+// ── how jobs stand ──
 inline constexpr char insert_requeued[] =
     "INSERT OR ROLLBACK INTO requeued (id, started_at, " SLUICE_STANDING("") ")";
 inline constexpr char delete_requeued[] = "DELETE FROM requeued WHERE id = ?";
@@ -73,7 +73,7 @@ inline constexpr char update_done[] = R"sql(
 UPDATE done SET progress = ?, message = ?, log_seq = ?, event_seq = ?, head_hash = ?
 WHERE id = ?)sql";
 
-// ── history ─────────────────────────────────────────────────────────────────────────────────────
+// ── history ──
 inline constexpr char insert_event[] = R"sql(
 INSERT OR ROLLBACK INTO event (job_id, seq, step, from_state, to_state, attempt, lease, at, log_seq,
     actor, detail, hash))sql";
@@ -86,7 +86,7 @@ inline constexpr char list_lines[] = R"sql(
 SELECT seq, attempt, level, at, event_seq, message, data
 FROM log WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ?)sql";
 
-// ── idempotency keys ────────────────────────────────────────────────────────────────────────────
+// ── idempotency keys ──
 inline constexpr char find_request[] =
     "SELECT at, body_digest, jobs FROM idempotency WHERE tenant = ? AND key = ?";
 inline constexpr char put_request[] =
@@ -95,7 +95,7 @@ inline constexpr char forget_requests[] = R"sql(
 DELETE FROM idempotency WHERE (tenant, key) IN
     (SELECT tenant, key FROM idempotency WHERE at < ? ORDER BY at LIMIT ?))sql";
 
-// ── the start, and the marks that keep it short ─────────────────────────────────────────────────
+// ── the start, and the marks that keep it short ──
 inline constexpr char renew_leases[] = "UPDATE lease SET until = ? + term";
 // CROSS JOIN fixes the order of the loops: leases are few, jobs are many.
 inline constexpr char list_leases[] = "SELECT " SLUICE_QUEUE_SPEC
@@ -114,8 +114,7 @@ WHERE j.id >= ? ORDER BY j.id LIMIT ?)sql";
 inline constexpr char read_mark[] = "SELECT value FROM meta WHERE key = ?";
 inline constexpr char write_mark[] = "UPDATE meta SET value = ? WHERE key = ?";
 
-// ── lists: one driver, any of the conditions, one order; see job_queries.cpp
-// ───────────────────────
+// ── lists: one driver, any of the conditions, one order; see job_queries.cpp ──
 inline constexpr char list_from_jobs[] = "SELECT j.id FROM job j WHERE j.id < ?";
 inline constexpr char list_from_leases[] =
     "SELECT j.id FROM lease l CROSS JOIN job j ON j.id = l.id WHERE l.id < ?";
@@ -145,7 +144,7 @@ inline constexpr char newest_jobs_first[] = " ORDER BY j.id DESC LIMIT ?";
 inline constexpr char newest_leases_first[] = " ORDER BY l.id DESC LIMIT ?";
 inline constexpr char newest_done_first[] = " ORDER BY d.id DESC LIMIT ?";
 
-// ── migrations ──────────────────────────────────────────────────────────────────────────────────
+// ── migrations ──
 inline constexpr char find_migration_table[] =
     "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migration'";
 inline constexpr char create_migration_table[] = R"sql(

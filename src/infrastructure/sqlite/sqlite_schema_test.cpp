@@ -58,7 +58,7 @@ class SqliteSchemaTest : public testing::Test {
     Connection writer;
 };
 
-// ── settings ────────────────────────────────────────────────────────────────────────────────────
+// ── settings ──
 
 TEST_F(SqliteSchemaTest, TheWriterIsDurable) {
     EXPECT_EQ(read(writer, "PRAGMA journal_mode"), "wal");
@@ -89,7 +89,7 @@ TEST_F(SqliteSchemaTest, NamesAFileThatItCannotOpen) {
     EXPECT_NE(message.find(folder.string()), std::string::npos) << message;
 }
 
-// ── migrations ──────────────────────────────────────────────────────────────────────────────────
+// ── migrations ──
 
 constexpr Migration first{1, "0001_first", "CREATE TABLE a (x); CREATE TABLE b (x);"};
 constexpr Migration second{2, "0002_second", "CREATE TABLE c (x);"};
@@ -149,7 +149,7 @@ TEST_F(SqliteSchemaDeathTest, LeavesNothingOfAMigrationThatFails) {
     EXPECT_EQ(read(writer, "SELECT count(*) FROM sqlite_schema WHERE name = 'd'"), "0");
 }
 
-// ── queries ─────────────────────────────────────────────────────────────────────────────────────
+// ── queries ──
 
 TEST_F(SqliteSchemaTest, EveryQueryPrepares) {
     migrate_all();

@@ -6,7 +6,7 @@
 
 namespace sluice::sqlite {
 
-// ── history ─────────────────────────────────────────────────────────────────────────────────────
+// ── history ──
 
 SqliteHistory::SqliteHistory(sqlite3* connection)
     : insert_event_(connection, sql::insert_event), insert_line_(connection, sql::insert_line) {}
@@ -19,7 +19,7 @@ void SqliteHistory::append(std::span<const LogLine> lines) {
     insert_line_.run(lines, bind_line);
 }
 
-// ── idempotency keys ────────────────────────────────────────────────────────────────────────────
+// ── idempotency keys ──
 
 SqliteIdempotency::SqliteIdempotency(sqlite3* connection)
     : find_(connection, sql::find_request),
@@ -49,7 +49,7 @@ int SqliteIdempotency::forget_before(Timestamp time, int limit) {
     return forget_.changes();
 }
 
-// ── the transaction ─────────────────────────────────────────────────────────────────────────────
+// ── the transaction ──
 
 Writer::Writer(Connection opened)
     : connection(std::move(opened)),
