@@ -95,7 +95,7 @@ class Intake {
   public:
     Intake(Transaction& tx, std::size_t jobs) : tx_(tx) { arrivals_.reserve(jobs); }
 
-    // Takes the command's jobs in, or refuses it whole. Returns the places of its jobs.
+    // Takes the command's jobs in, or refuses it whole. Returns their ids.
     Result<std::vector<JobId>> accept(SubmitJobs& command);
 
     // Stores what was taken in, and ends the jobs whose dependencies had failed before they came.

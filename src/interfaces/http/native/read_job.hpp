@@ -14,8 +14,7 @@ struct JobRequest {
     std::vector<std::size_t> siblings;  // jobs of the same batch that it depends on, by place
 };
 
-// Reads one job. In a batch, `siblings` says how many jobs a "#3" in depends_on may refer to at the
-// most.
+// Reads one job. In a batch, a "#3" in depends_on stands for the job at that place.
 JobRequest read_job(JsonReader& reader, bool in_batch);
 
 }  // namespace sluice::http::native
