@@ -13,7 +13,11 @@
 #include <string_view>
 #include <vector>
 
+#include "tidy_sources.hpp"
+
 namespace {
+
+using namespace sluice::tidy;
 
 namespace fs = std::filesystem;
 
@@ -22,92 +26,6 @@ constexpr std::size_t columns_max = 100;
 
 // Files that may be longer, each with its reason.
 const std::map<std::string, std::string> long_files{};
-
-struct Line {
-    std::string text;      // as it stands
-    std::string code;      // without comments and without what is inside literals
-    std::string literals;  // what is inside string literals
-    std::string comments;
-};
-
-struct SourceFile {
-    std::string path;  // from the root, e.g. src/domain/job.cpp
-    std::vector<Line> lines;
-
-    bool is_in(std::string_view folder) const { return path.starts_with(folder); }
-    bool is_header() const { return path.ends_with(".hpp"); }
-    bool is_test() const { return path.ends_with("_test.cpp"); }
-};
-
-bool is_word(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
-// Parts code, literals and comments of a C++ text, line by line.
-class Splitter {
-  public:
-    explicit Splitter(std::string text) : text_(std::move(text)) {}
-
-    std::vector<Line> split() {
-        while (at_ < text_.size()) {
-            if (starts("//")) {
-                take_until("\n", &Line::comments);
-            } else if (starts("/*")) {
-                take_until("*/", &Line::comments);
-            } else if (starts("R\"") && (at_ == 0 || !is_word(text_[at_ - 1]))) {
-                const std::size_t open = text_.find('(', at_);
-                const std::string name = text_.substr(at_ + 2, open - at_ - 2);
-                take_until(")" + name + "\"", &Line::literals);
-            } else if (starts("\"")) {
-                take_quoted('"', &Line::literals);
-            } else if (starts("'") && (at_ == 0 || !is_word(text_[at_ - 1]))) {
-                take_quoted('\'', nullptr);  // and not the one in 1'000
-            } else {
-                take(&Line::code);
-            }
-        }
-        if (!lines_.back().text.empty()) lines_.emplace_back();
-        lines_.pop_back();
-        return std::move(lines_);
-    }
-
-  private:
-    using Part = std::string Line::*;
-
-    bool starts(std::string_view with) const { return text_.compare(at_, with.size(), with) == 0; }
-
-    void take(Part part) {
-        const char c = text_[at_++];
-        if (c == '\n') {
-            lines_.emplace_back();
-            return;
-        }
-        lines_.back().text.push_back(c);
-        if (part != nullptr) (lines_.back().*part).push_back(c);
-    }
-
-    void take_up_to(std::size_t stop, Part part) {
-        while (at_ < std::min(stop, text_.size())) take(part);
-    }
-
-    void take_until(const std::string& end, Part part) {
-        take_up_to(text_.find(end, at_ + 1), part);
-        if (end != "\n") take_up_to(at_ + end.size(), nullptr);
-    }
-
-    void take_quoted(char quote, Part part) {
-        take(nullptr);
-        while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n') {
-            if (text_[at_] == '\\') take(part);
-            if (at_ < text_.size()) take(part);
-        }
-        take_up_to(at_ + 1, nullptr);
-    }
-
-    std::string text_;
-    std::size_t at_ = 0;
-    std::vector<Line> lines_{1};
-};
 
 using Findings = std::vector<std::string>;  // each as editors read it: path:line: what
 
@@ -137,7 +55,9 @@ void check_arrows(Findings& out, const SourceFile& file) {
         {"domain", {"domain"}},
         {"application", {"application", "domain"}},
         {"infrastructure", {"infrastructure", "application", "domain"}},
-        {"interfaces", {"interfaces", "application", "domain"}},
+        {"json", {"json", "domain"}},
+        {"client", {"client", "sluice", "json", "domain"}},
+        {"interfaces", {"interfaces", "client", "sluice", "json", "application", "domain"}},
     };
     if (!file.is_in("src/")) return;
     const std::string layer = file.path.substr(4, file.path.find('/', 4) - 4);
@@ -168,7 +88,9 @@ struct Fence {
 bool may_read_clock(const SourceFile& file) {
     const bool is_clock = file.path.find("clock") != std::string::npos;
     return (file.is_in("src/infrastructure/") && is_clock) || file.is_in("src/main/") ||
-           file.is_in("src/interfaces/http/server") || file.is_in("src/interfaces/http/connection");
+           file.is_in("src/interfaces/http/server") ||
+           file.is_in("src/interfaces/http/connection") || file.is_in("src/interfaces/worker/") ||
+           file.is_in("src/interfaces/cli/") || file.is_in("src/client/");
 }
 
 const std::vector<Fence> fences{
@@ -217,6 +139,7 @@ const std::map<std::string, std::string> owners{
     {"sqlite3.h", "src/infrastructure/sqlite/"},
     {"prometheus/", "src/infrastructure/"},
     {"toml++/", "src/main/"},
+    {"curl/", "src/client/"},
 };
 
 void check_owners(Findings& out, const SourceFile& file) {
@@ -329,6 +252,7 @@ TEST(Tidy, NoticesIncludesThatPointUp) {
          "infrastructure must not"},
         {"src/interfaces/http/a.cpp", "#include \"infrastructure/x.hpp\"\n", "interfaces must not"},
         {"src/interfaces/http/a.cpp", "#include \"main/x.hpp\"\n", "interfaces must not"},
+        {"src/client/a.cpp", "#include \"application/x.hpp\"\n", "client must not"},
         {"src/domain/a.cpp", "#include \"../main/x.hpp\"\n", "not by .."},
         {"src/domain/a_test.cpp", "#include \"interfaces/x.hpp\"\n", "domain must not"},
         {"src/application/a.cpp", "#include \"tests/support/x.hpp\"\n", "application must not"},

@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "domain/time.hpp"
+#include "domain/duration_text.hpp"
+#include "domain/suggestion.hpp"
 #include "main/config.hpp"
 
 // How the values of the configuration are written as text, in files, environment and flags alike.
@@ -45,12 +46,6 @@ std::string one_of(const Names<T>& names) {
     return out;
 }
 
-// "250ms", "30s", "1h30m", "7d": numbers with the units d, h, m, s, ms, larger ones first.
-std::optional<Duration> parse_duration(std::string_view text);
-
-// The shortest text that parse_duration reads as this, to the millisecond.
-std::string duration_text(Duration duration);
-
 struct HostAndPort {
     std::string host{};
     std::uint16_t port = 0;
@@ -61,12 +56,7 @@ inline constexpr const char* listen_form =
     "an address such as \"127.0.0.1:7070\" or \"[::1]:7070\"";
 std::optional<HostAndPort> parse_listen(std::string_view text);
 
-std::optional<std::int64_t> parse_integer(std::string_view text);
-
 // true, 1, yes, on, or false, 0, no, off, in any case.
 std::optional<bool> parse_flag(std::string_view text);
-
-// What to tell about a name that is not among the known ones: the nearest of them, or else all.
-std::string suggestion(std::string_view unknown, const std::vector<std::string>& known);
 
 }  // namespace sluice

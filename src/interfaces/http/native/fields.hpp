@@ -6,7 +6,7 @@
 
 #include "domain/sha256.hpp"
 #include "interfaces/http/app.hpp"
-#include "interfaces/http/json_reader.hpp"
+#include "json/json_reader.hpp"
 #include "interfaces/http/url.hpp"
 
 // Reading the parts that several requests have in common.

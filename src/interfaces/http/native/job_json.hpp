@@ -1,7 +1,7 @@
 #pragma once
 
 #include "application/commands.hpp"
-#include "interfaces/http/json_writer.hpp"
+#include "json/json_writer.hpp"
 
 // How the native API shows things.
 namespace sluice::http::native {

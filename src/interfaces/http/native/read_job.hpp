@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "application/make_job.hpp"
-#include "interfaces/http/json_reader.hpp"
+#include "json/json_reader.hpp"
 
 namespace sluice::http::native {
 

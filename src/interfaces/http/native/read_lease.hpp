@@ -6,7 +6,7 @@
 
 #include "application/commands.hpp"
 #include "application/make_job.hpp"
-#include "interfaces/http/json_reader.hpp"
+#include "json/json_reader.hpp"
 
 namespace sluice::http::native {
 

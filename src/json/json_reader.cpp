@@ -1,4 +1,4 @@
-#include "interfaces/http/json_reader.hpp"
+#include "json/json_reader.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -6,9 +6,9 @@
 
 #include "domain/json_text.hpp"
 #include "domain/utf8.hpp"
-#include "interfaces/http/json_string.hpp"
+#include "json/json_string.hpp"
 
-namespace sluice::http {
+namespace sluice {
 namespace {
 
 constexpr std::size_t quoted_key_max = 100;  // bytes of a key that an error repeats
@@ -381,4 +381,4 @@ std::string JsonReader::pointer() const {
     return out;
 }
 
-}  // namespace sluice::http
+}  // namespace sluice

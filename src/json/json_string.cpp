@@ -1,8 +1,8 @@
-#include "interfaces/http/json_string.hpp"
+#include "json/json_string.hpp"
 
 #include <algorithm>
 
-namespace sluice::http {
+namespace sluice {
 namespace {
 
 // The four hex digits at `at`, or -1.
@@ -97,4 +97,4 @@ std::string decode_escapes(std::string_view source) {
     return out;
 }
 
-}  // namespace sluice::http
+}  // namespace sluice

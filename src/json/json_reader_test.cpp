@@ -1,11 +1,11 @@
-#include "interfaces/http/json_reader.hpp"
+#include "json/json_reader.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-namespace sluice::http {
+namespace sluice {
 namespace {
 
 using namespace std::string_literals;
@@ -310,4 +310,4 @@ TEST(JsonReader, ShortensLongKeysInErrors) {
 }
 
 }  // namespace
-}  // namespace sluice::http
+}  // namespace sluice

@@ -12,7 +12,7 @@
 
 #include "domain/result.hpp"
 
-namespace sluice::http {
+namespace sluice {
 
 struct JsonLimits {
     static constexpr std::size_t depth = 32;
@@ -159,4 +159,4 @@ class JsonReader {
     std::optional<Error> error_;
 };
 
-}  // namespace sluice::http
+}  // namespace sluice

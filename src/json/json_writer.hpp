@@ -10,7 +10,7 @@
 #include "domain/json_text.hpp"
 #include "domain/time.hpp"
 
-namespace sluice::http {
+namespace sluice {
 
 // What has an append_text() of its own, such as an id. That text must need no escapes.
 template <class T>
@@ -123,4 +123,4 @@ class JsonWriter {
     bool parted_ = true;  // whether the next value or key needs no comma
 };
 
-}  // namespace sluice::http
+}  // namespace sluice

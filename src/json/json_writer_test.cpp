@@ -1,4 +1,4 @@
-#include "interfaces/http/json_writer.hpp"
+#include "json/json_writer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <string>
 
 #include "domain/ids.hpp"
-#include "interfaces/http/json_reader.hpp"
+#include "json/json_reader.hpp"
 
-namespace sluice::http {
+namespace sluice {
 namespace {
 
 std::string in_json(std::string_view text) {
@@ -104,4 +104,4 @@ TEST(JsonWriter, EveryByteAtEveryPlaceComesBackFromTheReader) {
 }
 
 }  // namespace
-}  // namespace sluice::http
+}  // namespace sluice

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "interfaces/http/json_reader.hpp"
+#include "json/json_reader.hpp"
 
-namespace sluice::http {
+namespace sluice {
 namespace {
 
 using namespace std::string_literals;
@@ -226,4 +226,4 @@ TEST(JsonGrammar, DecodesStringsAsBoostJsonDoes) {
 }
 
 }  // namespace
-}  // namespace sluice::http
+}  // namespace sluice

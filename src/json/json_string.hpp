@@ -5,7 +5,7 @@
 #include <string_view>
 
 // Escapes in JSON strings.
-namespace sluice::http {
+namespace sluice {
 
 struct EscapeSequence {
     std::size_t length = 0;  // 0: no escape that JSON knows, or half of a surrogate pair
@@ -18,4 +18,4 @@ EscapeSequence read_escape(const char* at, const char* end);
 // What `source` means: the inside of a string in which every escape has been checked.
 std::string decode_escapes(std::string_view source);
 
-}  // namespace sluice::http
+}  // namespace sluice

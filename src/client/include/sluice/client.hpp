@@ -1,0 +1,113 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sluice/error.hpp"
+#include "sluice/job.hpp"
+
+namespace sluice::client {
+
+inline constexpr const char* default_server = "http://127.0.0.1:7070";
+
+struct Options {
+    std::string server = default_server;  // http:// or https://, host, port, and perhaps a path
+    std::string token{};                  // sent as a bearer token
+    std::string tenant{};                 // empty: the token's, or "default"
+    Millis timeout{30'000};               // of one request, beside what it waits for on purpose
+    Millis patience{10'000};              // how long a call is repeated when the engine is away
+    std::string user_agent = "sluice-client";
+    std::string ca_file{};  // to trust; empty: the system's
+};
+
+// A request as it would go over the wire, for showing it.
+struct Request {
+    std::string method{};
+    std::string url{};
+    std::vector<std::pair<std::string, std::string>> headers{};
+    std::string body{};
+};
+
+struct JobQuery {
+    // Names and values as the API has them, e.g. {"state", "failed"}.
+    std::vector<std::pair<std::string, std::string>> filters{};
+    int limit = 50;
+    std::string cursor{};
+};
+struct JobPage {
+    std::vector<Job> jobs{};
+    std::string next_cursor{};  // empty: this was the last page
+    std::string json{};         // the whole answer
+};
+
+// What a job's stream tells, in order. Exactly one of the two is set.
+struct Update {
+    std::int64_t position = 0;  // where to go on: Client::follow(id, position, …)
+    std::optional<LogLine> line{};
+    struct Status {
+        State state = State::queued;
+        std::string type{};  // the step: submitted, claimed, retried…
+        int attempt = 0;
+        Time at{};
+        std::string json{};
+    };
+    std::optional<Status> status{};
+};
+
+// Talks to an engine. Every call blocks, throws Error when it cannot be done, and repeats itself
+// within Options::patience when the engine is away and a repeat is safe. May be used by several
+// threads at once; each keeps a connection of its own.
+class Client {
+  public:
+    explicit Client(Options options = {});
+    ~Client();
+    Client(const Client&) = delete;
+    Client& operator=(const Client&) = delete;
+
+    const Options& options() const;
+
+    // Calls `seen` with each request instead of sending it; the call then throws RequestShown.
+    void show_requests(std::function<void(const Request&)> seen);
+
+    Job submit(const NewJob& job);
+    std::vector<Job> submit(const std::vector<NewJob>& jobs);  // all or none
+    Job get(const std::string& id);
+    JobPage list(const JobQuery& query = {});
+    Job cancel(const std::string& id, const std::string& reason = {});
+    Job replay(const std::string& id, const std::string& reason = {});  // answers the new job
+    Explanation explain(const std::string& id);
+    std::vector<LogLine> logs(const std::string& id, std::int64_t after = 0, int limit = 1000);
+    std::vector<Event> events(const std::string& id, std::int64_t after = 0, int limit = 1000);
+    std::vector<WorkerSeen> workers();
+
+    // Waits for the job's end, or for this long. Nothing: it has not ended by then.
+    std::optional<Job> wait(const std::string& id, std::optional<Millis> limit = {});
+
+    // Calls `on_update` with everything that happened and happens to the job after `position`, in
+    // order, without gap or repeat, over restarts of the engine, until the job has ended (answers
+    // true), or `on_update` or `keep_on` returns false, or no more than `patience` without an
+    // engine has passed (throws). `keep_on` is asked at least every 200 ms.
+    bool follow(const std::string& id, std::int64_t position,
+                const std::function<bool(const Update&)>& on_update,
+                const std::function<bool()>& keep_on = {});
+
+    // Any other call: the body of the answer to it. Repeated only when `repeatable`.
+    std::string call(const std::string& method, const std::string& path, const std::string& body,
+                     bool repeatable);
+
+    // Ends every call that waits, and refuses new ones, as unreachable. From any thread.
+    void interrupt();
+
+  private:
+    class Connections;
+    std::unique_ptr<Connections> connections_;
+};
+
+// Thrown by a call that was shown instead of sent.
+class RequestShown : public std::exception {};
+
+}  // namespace sluice::client

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+
+namespace sluice::client {
+
+// Why a call did not do what it was asked to.
+enum class ErrorKind {
+    refused,      // the engine understood and said no; code() says why
+    unavailable,  // the engine cannot do it now (503); to send the same again is safe
+    unreachable,  // no answer: refused connection, lost connection, time out, not an engine
+    usage,        // the call itself makes no sense, e.g. a server address that is none
+};
+
+// Thrown by every call of this library. what() is for people.
+class Error : public std::runtime_error {
+  public:
+    Error(ErrorKind kind, int status, std::string code, std::string message,
+          std::string pointer = {}, std::chrono::milliseconds retry_after = {})
+        : std::runtime_error(std::move(message)),
+          kind_(kind),
+          status_(status),
+          code_(std::move(code)),
+          pointer_(std::move(pointer)),
+          retry_after_(retry_after) {}
+
+    ErrorKind kind() const { return kind_; }
+    int status() const { return status_; }             // of HTTP; 0 without an answer
+    const std::string& code() const { return code_; }  // the engine's: "not_found", "lease_lost"…
+    const std::string& pointer() const { return pointer_; }  // JSON pointer to the field, or empty
+    std::chrono::milliseconds retry_after() const { return retry_after_; }  // 0: not said
+
+    // Whether the same call may go through later, unchanged.
+    bool may_be_repeated() const {
+        return kind_ == ErrorKind::unavailable || kind_ == ErrorKind::unreachable;
+    }
+
+  private:
+    ErrorKind kind_;
+    int status_;
+    std::string code_;
+    std::string pointer_;
+    std::chrono::milliseconds retry_after_;
+};
+
+}  // namespace sluice::client

@@ -1,0 +1,42 @@
+#include "sluice/job.hpp"
+
+#include <array>
+
+namespace sluice::client {
+namespace {
+
+constexpr auto states = std::to_array<std::pair<State, std::string_view>>({
+    {State::queued, "queued"},
+    {State::running, "running"},
+    {State::succeeded, "succeeded"},
+    {State::failed, "failed"},
+    {State::canceled, "canceled"},
+    {State::timed_out, "timed_out"},
+});
+
+}  // namespace
+
+std::string_view to_text(State state) {
+    for (const auto& [value, name] : states) {
+        if (value == state) return name;
+    }
+    return "unknown";
+}
+
+std::optional<State> parse_state(std::string_view text) {
+    for (const auto& [value, name] : states) {
+        if (name == text) return value;
+    }
+    return std::nullopt;
+}
+
+std::string_view to_text(Level level) {
+    switch (level) {
+        case Level::info: return "info";
+        case Level::warn: return "warn";
+        case Level::error: return "error";
+    }
+    return "info";
+}
+
+}  // namespace sluice::client

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "interfaces/worker/leash.hpp"
+#include "sluice/worker.hpp"
+
+// What a job type can be bound to in the configuration.
+namespace sluice::worker {
+
+using client::Millis;
+
+// Runs a command per job, as docs/workers.md says.
+struct CommandExecutor {
+    std::vector<std::string> argv{};
+    std::string directory{};
+    std::vector<std::pair<std::string, std::string>> environment{};
+    Millis stop_grace{5'000};  // between SIGTERM and SIGKILL
+};
+
+// Calls a URL with the job and takes the answer as the result.
+struct HttpExecutor {
+    std::string url{};
+    std::string method = "POST";
+    std::vector<std::pair<std::string, std::string>> headers{};
+    Millis timeout{30'000};
+    bool allow_private_addresses = false;
+    int redirects_max = 5;
+    std::string ca_file{};
+};
+
+// How a node is reached.
+struct AnsibleNode {
+    std::string hostname{};
+    int port = 22;
+    std::string user{};
+    std::string key_file{};
+    std::string connection{};  // e.g. "local"; empty: ssh
+};
+
+// Runs a playbook for the job's node.
+struct AnsibleExecutor {
+    std::string playbook{};
+    std::string program = "ansible-playbook";
+    std::map<std::string, AnsibleNode> nodes{};  // by node_id
+    Millis timeout{0};  // of the run itself, beside the job's deadline; zero: none
+    std::string directory{};
+    Millis stop_grace{5'000};
+};
+
+// A check that only pretends.
+struct SimulatedCheck {
+    bool pass = true;
+    Millis delay{0};
+    int test_count = 0;
+    std::vector<std::string> failures{};  // names of the tests that fail, when `pass` is false
+};
+
+// The three msuite checks: simulated, or a command, or a service.
+struct MsuiteExecutor {
+    std::variant<SimulatedCheck, CommandExecutor, HttpExecutor> by{};
+};
+
+// demo.hello, demo.slow, demo.flaky.
+struct DemoExecutor {};
+
+using Executor =
+    std::variant<CommandExecutor, HttpExecutor, AnsibleExecutor, MsuiteExecutor, DemoExecutor>;
+
+// The worker that does what the executor says. `type` is the job type that it is bound to.
+std::shared_ptr<client::JobWorker> make_worker(const std::string& type, const Executor& executor,
+                                               const std::shared_ptr<Leash>& leash);
+
+// Whether an executor starts processes, so that it needs a leash.
+bool needs_leash(const Executor& executor);
+
+// Each of these is in a file of its own: run_command.cpp, call_http.cpp, run_ansible.cpp, …
+std::shared_ptr<client::JobWorker> command_worker(CommandExecutor executor,
+                                                  std::shared_ptr<Leash> leash);
+std::shared_ptr<client::JobWorker> http_worker(HttpExecutor executor);
+std::shared_ptr<client::JobWorker> ansible_worker(AnsibleExecutor executor,
+                                                  std::shared_ptr<Leash> leash);
+std::shared_ptr<client::JobWorker> msuite_worker(const std::string& type, MsuiteExecutor executor,
+                                                 const std::shared_ptr<Leash>& leash);
+std::shared_ptr<client::JobWorker> demo_worker(const std::string& type);
+
+}  // namespace sluice::worker
