@@ -29,6 +29,7 @@ struct Batch {
     std::vector<Pending<ClaimJobs, Claimed>> claims{};
     std::vector<Pending<ExplainJob, Explanation>> explains{};
     std::vector<Pending<AskDepths, Depths>> depths{};
+    std::vector<Pending<AskWorkers, WorkersSeen>> workers{};
     std::vector<std::uint64_t> forgotten{};  // tickets of waiting claims whose callers went away
 
     // Calls `visit` with each list of pending commands.
@@ -44,6 +45,7 @@ struct Batch {
         visit(claims);
         visit(explains);
         visit(depths);
+        visit(workers);
     }
 
     // The list that takes commands of this kind.
@@ -69,6 +71,8 @@ struct Batch {
             return explains;
         else if constexpr (std::is_same_v<Item, AskDepths>)
             return depths;
+        else if constexpr (std::is_same_v<Item, AskWorkers>)
+            return workers;
     }
 
     std::size_t size() {

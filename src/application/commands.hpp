@@ -128,4 +128,16 @@ struct Depth {
 };
 using Depths = std::vector<Depth>;
 
+// An empty tenant stands for any.
+struct AskWorkers {
+    std::string tenant{};
+};
+struct WorkerSeen {
+    std::string worker_id;
+    ClaimFilter filter;
+    Timestamp at{};        // its last claim
+    bool waiting = false;  // it waits for work right now
+};
+using WorkersSeen = std::vector<WorkerSeen>;
+
 }  // namespace sluice

@@ -136,6 +136,11 @@ void Engine::run_in_transaction(Batch& batch, Timestamp now, Ran& ran) {
         return answers;
     });
     answer_depths(tx, batch);
+    for (auto& pending : batch.workers) {
+        for (const AskWorkers& ask : pending.items) {
+            pending.answers.emplace_back(workers_.of(ask.tenant, now));
+        }
+    }
     if (next_forgetting_ <= now) forget_what_is_old(tx);
     tx.flush();
     const Timestamp due = tx.leases().next_due();

@@ -71,11 +71,16 @@ void explain_workers(const Workers& workers, const JobSpec& spec, Timestamp now,
              "", "", std::nullopt});
     } else if (std::none_of(matching.begin(), matching.end(),
                             [](const auto& w) { return w.waiting; })) {
+        const auto last =
+            std::max_element(matching.begin(), matching.end(),
+                             [](const auto& a, const auto& b) { return a.at < b.at; });
+        const auto ago = std::chrono::duration_cast<std::chrono::seconds>(now - last->at).count();
         reasons.push_back(
             {"workers_busy",
-             fmt::format("{} workers take {}, and none of them is asking for work now",
-                         matching.size(), lane_text(spec)),
-             "worker", matching.front().worker_id, std::nullopt});
+             fmt::format("no worker asks for {} now; {} did in the last {} minutes, "
+                         "{} {} s ago: busy, or gone",
+                         lane_text(spec), matching.size(), minutes, last->worker_id, ago),
+             "worker", last->worker_id, std::nullopt});
     }
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "domain/json_text.hpp"
+
 namespace sluice {
 namespace {
 
@@ -19,6 +21,28 @@ std::string follows(const Event& event, std::optional<JobState> state) {
     if (event.to != next_state(*state, event.step)) {
         return fmt::format("a {} job cannot become {} by being {}", to_text(*state),
                            event.to ? to_text(*event.to) : "nothing", to_text(event.step));
+    }
+    return "";
+}
+
+bool has_member(const std::string& detail, std::string_view name, const std::string& value) {
+    if (value.empty()) return true;
+    std::string member;
+    append_json_string(member, name);
+    member += ':';
+    append_json_string(member, value);
+    return detail.find(member) != std::string::npos;
+}
+
+// How a job ended stands in its own row, too, for reading it quickly. The event that ended it knows
+// better.
+std::string differs_from(const Event& ending, const Job& job) {
+    if (job.completed_at != ending.at) return "the job says another time of its end";
+    if (job.attempt != ending.attempt) return "the job says another number of attempts";
+    if (ending.to == JobState::canceled) return "";  // what it says may be of an earlier attempt
+    if (!has_member(ending.detail, "error_code", job.error_code) ||
+        !has_member(ending.detail, "error_message", job.error_message)) {
+        return "the job says another error";
     }
     return "";
 }
@@ -63,6 +87,10 @@ std::optional<HistoryBreak> verify_job(JobReader& reader, const Job& job, std::i
             }
             previous = event.hash;
             if (event.to) state = event.to;
+            if (!event.to || !is_final(*event.to)) continue;
+            if (std::string wrong = differs_from(event, job); !wrong.empty()) {
+                return HistoryBreak{id, seq, std::move(wrong)};
+            }
         }
     }
     if (seq != job.head.seq) {

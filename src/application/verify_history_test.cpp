@@ -293,5 +293,29 @@ TEST(VerifyHistory, StopsAtTheFirstBrokenJob) {
     EXPECT_EQ(result.jobs, 2);
 }
 
+TEST(VerifyHistory, ComparesHowAJobEndedWithTheEventThatEndedIt) {
+    const std::pair<const char*, std::function<void(Job&)>> changes[] = {
+        {"time", [](Job& job) { job.completed_at = *job.completed_at + Duration{1}; }},
+        {"attempts", [](Job& job) { ++job.attempt; }},
+        {"error", [](Job& job) { job.error_code = "OTHER"; }},
+        {"error", [](Job& job) { job.error_message = "nothing to see"; }},
+    };
+    for (const auto& [what, change] : changes) {
+        TestEngine engine;
+        JobSpec once = spec();
+        once.max_attempts = 1;
+        engine.report(engine.start(once), Outcome::failed, "E");
+        TamperedReader reader(engine.store());
+        EXPECT_FALSE(verify_history(reader).first_break);
+
+        reader.change_job = change;
+
+        const Verification result = verify_history(reader);
+        ASSERT_TRUE(result.first_break) << what;
+        EXPECT_NE(result.first_break->what.find(what), std::string::npos)
+            << result.first_break->what;
+    }
+}
+
 }  // namespace
 }  // namespace sluice

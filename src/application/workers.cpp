@@ -12,21 +12,24 @@ void Workers::waits(const std::string& worker_id, const ClaimFilter& filter, boo
     seen_[{filter.tenant, worker_id}].waiting += waiting ? 1 : -1;
 }
 
-std::vector<WorkerSeen> Workers::matching(const Lane& lane, Timestamp now) const {
-    std::vector<WorkerSeen> found;
+WorkersSeen Workers::matching(const Lane& lane, Timestamp now) const {
+    WorkersSeen found = of(lane.tenant, now);
+    std::erase_if(found, [&](const WorkerSeen& worker) { return !worker.filter.accepts(lane); });
+    return found;
+}
+
+WorkersSeen Workers::of(const std::string& tenant, Timestamp now) const {
+    WorkersSeen found;
     for (const auto& [name, entry] : seen_) {
-        const bool alive = entry.waiting > 0 || entry.at + memory > now;
-        if (alive && entry.filter.accepts(lane)) {
-            found.push_back({name.second, entry.filter, entry.at, entry.waiting > 0});
-        }
+        const bool serves = tenant.empty() || entry.filter.any_tenant || name.first == tenant;
+        if (!entry.is_alive(now) || !serves) continue;
+        found.push_back({name.second, entry.filter, entry.at, entry.waiting > 0});
     }
     return found;
 }
 
 void Workers::forget_old(Timestamp now) {
-    std::erase_if(seen_, [&](const auto& item) {
-        return item.second.waiting == 0 && item.second.at + memory <= now;
-    });
+    std::erase_if(seen_, [&](const auto& item) { return !item.second.is_alive(now); });
 }
 
 }  // namespace sluice

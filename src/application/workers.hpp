@@ -4,17 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "domain/lane.hpp"
-#include "domain/time.hpp"
+#include "application/commands.hpp"
 
 namespace sluice {
-
-struct WorkerSeen {
-    std::string worker_id;
-    ClaimFilter filter;
-    Timestamp at{};        // its last claim
-    bool waiting = false;  // it waits for work right now
-};
 
 // Who asked for work lately. Known to this process only, and only for telling people why a job
 // waits.
@@ -24,7 +16,11 @@ class Workers {
     void waits(const std::string& worker_id, const ClaimFilter& filter, bool waiting);
 
     // Those who would take jobs of this lane, and were seen within `memory` or wait now.
-    std::vector<WorkerSeen> matching(const Lane& lane, Timestamp now) const;
+    WorkersSeen matching(const Lane& lane, Timestamp now) const;
+
+    // All who serve the tenant and were seen within `memory` or wait now; an empty tenant stands
+    // for any.
+    WorkersSeen of(const std::string& tenant, Timestamp now) const;
 
     // Drops those who were not seen for a while.
     void forget_old(Timestamp now);
@@ -37,6 +33,8 @@ class Workers {
         ClaimFilter filter;
         Timestamp at{};
         int waiting = 0;
+
+        bool is_alive(Timestamp now) const { return waiting > 0 || at + memory > now; }
     };
     std::map<Name, Entry> seen_;
 };

@@ -29,6 +29,19 @@ TEST(Workers, AreThoseThatAskedForSuchJobs) {
     EXPECT_EQ(names(workers.matching(lane, at(1))), (Names{"any", "fits"}));
 }
 
+TEST(Workers, AreListedByTenant) {
+    Workers workers;
+    workers.claimed("mine", {}, at(0));
+    workers.claimed("stranger", {.tenant = "elsewhere"}, at(0));
+    workers.claimed("everybodys", {.tenant = "", .any_tenant = true}, at(0));
+
+    EXPECT_EQ(names(workers.of("default", at(1))), (Names{"everybodys", "mine"}));
+    EXPECT_EQ(names(workers.of("", at(1))), (Names{"everybodys", "mine", "stranger"}));
+    EXPECT_EQ(names(workers.of("elsewhere", at(1))), (Names{"everybodys", "stranger"}));
+    EXPECT_TRUE(workers.of("", at(1000)).empty());
+    EXPECT_EQ(workers.matching(lane, at(1)).size(), 2u);
+}
+
 TEST(Workers, AreRememberedForTwoMinutes) {
     Workers workers;
     workers.claimed("w", {}, at(0));

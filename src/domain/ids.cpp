@@ -35,6 +35,49 @@ std::optional<std::uint64_t> read_hex(std::string_view text) {
     return value;
 }
 
+// What the digits of an id say, whether or not there can be such an id.
+struct Parts {
+    std::int64_t seconds = 0;
+    std::int64_t millis = 0;
+    std::int64_t node = 0;
+    std::int64_t sequence = 0;
+
+    std::int64_t since_epoch() const { return seconds * 1000 + millis - epoch_millis; }
+    bool is_id() const {
+        return millis <= 999 && node <= node_mask && sequence <= sequence_mask &&
+               since_epoch() >= 0 && since_epoch() <= millis_max;
+    }
+    JobId id() const {
+        return {(since_epoch() << tick_shift) | (node << sequence_bits) | sequence};
+    }
+
+    // For digits that are no id: the greatest id whose text sorts before them, or -1 when there is
+    // none.
+    JobId last_id_before() const {
+        Parts parts = *this;
+        if (parts.millis > 999) {
+            parts = {parts.seconds, 999, node_mask, sequence_mask};
+        } else if (parts.node > node_mask) {
+            parts = {parts.seconds, parts.millis, node_mask, sequence_mask};
+        } else if (parts.sequence > sequence_mask) {
+            parts.sequence = sequence_mask;
+        }
+        if (parts.since_epoch() < 0) return {-1};
+        if (parts.since_epoch() > millis_max) return {INT64_MAX};
+        return parts.id();
+    }
+};
+
+std::optional<Parts> read_parts(std::string_view text) {
+    if (text.size() != 24) return std::nullopt;
+    const auto head = read_hex(text.substr(0, 16));
+    const auto tail = read_hex(text.substr(16));
+    if (!head || !tail) return std::nullopt;
+    return Parts{static_cast<std::int64_t>(*head >> 32),
+                 static_cast<std::int64_t>((*head >> 16) & 0xFFFF),
+                 static_cast<std::int64_t>(*head & 0xFFFF), static_cast<std::int64_t>(*tail)};
+}
+
 }  // namespace
 
 // Layout: 8 digits of seconds, 4 of milliseconds, 4 of node, 8 of sequence.
@@ -54,19 +97,22 @@ std::string to_text(JobId id) {
 }
 
 std::optional<JobId> parse_job_id(std::string_view text) {
-    if (text.size() != 24) return std::nullopt;
-    const auto head = read_hex(text.substr(0, 16));
-    const auto tail = read_hex(text.substr(16));
-    if (!head || !tail) return std::nullopt;
+    const auto parts = read_parts(text);
+    if (!parts || !parts->is_id()) return std::nullopt;
+    return parts->id();
+}
 
-    const auto seconds = static_cast<std::int64_t>(*head >> 32);
-    const auto millis = static_cast<std::int64_t>((*head >> 16) & 0xFFFF);
-    const auto node = static_cast<std::int64_t>(*head & 0xFFFF);
-    const auto sequence = static_cast<std::int64_t>(*tail);
-    const std::int64_t since_epoch = seconds * 1000 + millis - epoch_millis;
-    if (millis > 999 || node > node_mask || sequence > sequence_mask) return std::nullopt;
-    if (since_epoch < 0 || since_epoch > millis_max) return std::nullopt;
-    return JobId{(since_epoch << tick_shift) | (node << sequence_bits) | sequence};
+std::optional<JobIdRange> ids_with_prefix(std::string_view prefix) {
+    if (prefix.empty() || prefix.size() > 24) return std::nullopt;
+    const std::size_t open = 24 - prefix.size();
+    const auto low = read_parts(std::string(prefix) + std::string(open, '0'));
+    const auto high = read_parts(std::string(prefix) + std::string(open, 'f'));
+    if (!low || !high) return std::nullopt;
+    if (!low->is_id() && low->last_id_before() == JobId{INT64_MAX}) return std::nullopt;
+    const JobId first = low->is_id() ? low->id() : JobId{low->last_id_before().value + 1};
+    const JobId last = high->is_id() ? high->id() : high->last_id_before();
+    if (first > last) return std::nullopt;
+    return JobIdRange{first, last};
 }
 
 void append_text(std::string& out, LeaseId id) {

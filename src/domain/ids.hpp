@@ -38,6 +38,16 @@ void append_text(std::string& out, JobId id);
 std::string to_text(JobId id);
 std::optional<JobId> parse_job_id(std::string_view text);
 
+// The ids whose text begins with these hex digits, from the first to the last; nothing when there
+// can be none.
+struct JobIdRange {
+    JobId first;
+    JobId last;
+
+    bool operator==(const JobIdRange&) const = default;
+};
+std::optional<JobIdRange> ids_with_prefix(std::string_view prefix);
+
 // "<24 hex digits>-<16 hex digits>"
 void append_text(std::string& out, LeaseId id);
 std::string to_text(LeaseId id);

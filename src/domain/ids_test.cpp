@@ -29,6 +29,33 @@ TEST(JobIdText, RoundTripsWhateverASourceHandsOut) {
     }
 }
 
+TEST(JobIdPrefix, CoversExactlyTheIdsThatBeginWithIt) {
+    IdSource ids(700);
+    std::vector<JobId> all;
+    for (int i = 0; i < 300; ++i) all.push_back({ids.next(start + i * 37ms)});
+    for (const JobId probe : {all[0], all[150], all[299]}) {
+        for (std::size_t digits = 1; digits <= 24; ++digits) {
+            const std::string prefix = to_text(probe).substr(0, digits);
+            const auto range = ids_with_prefix(prefix);
+            ASSERT_TRUE(range) << prefix;
+            EXPECT_TRUE(to_text(range->first).starts_with(prefix)) << prefix;
+            EXPECT_TRUE(to_text(range->last).starts_with(prefix)) << prefix;
+            for (const JobId id : all) {
+                EXPECT_EQ(to_text(id).starts_with(prefix), range->first <= id && id <= range->last)
+                    << prefix << " " << to_text(id);
+            }
+        }
+    }
+}
+
+TEST(JobIdPrefix, RefusesWhatNoIdBeginsWith) {
+    for (const char* text : {"", "x", "AB", "6955b900ffff", "6955b900007bffff", "00", "ffffffff",
+                             "6955b9000000000000000000a"}) {
+        EXPECT_FALSE(ids_with_prefix(text)) << text;
+    }
+    EXPECT_TRUE(ids_with_prefix("6955b90003"));  // up to millisecond 999 of 0x3ff
+}
+
 TEST(JobIdText, IsAnObjectIdWhoseFirstEightDigitsAreTheSeconds) {
     IdSource ids(5);
     const JobId id{ids.next(start + 123ms)};

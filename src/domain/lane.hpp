@@ -25,6 +25,7 @@ inline Lane lane_of(const JobSpec& spec) {
 // The jobs that a worker is willing and able to run.
 struct ClaimFilter {
     std::string tenant = "default";
+    bool any_tenant = false;            // for the engine's own workers: `tenant` does not matter
     std::vector<std::string> queues{};  // empty: any; sorted
     std::vector<std::string> types{};   // empty: any; sorted
     std::vector<std::string> labels{};  // what the worker has; sorted
@@ -36,7 +37,8 @@ struct ClaimFilter {
         const auto names = [](const std::vector<std::string>& list, const std::string& name) {
             return list.empty() || std::binary_search(list.begin(), list.end(), name);
         };
-        return tenant == lane.tenant && names(queues, lane.queue) && names(types, lane.type) &&
+        return (any_tenant || tenant == lane.tenant) && names(queues, lane.queue) &&
+               names(types, lane.type) &&
                std::includes(labels.begin(), labels.end(), lane.labels.begin(), lane.labels.end());
     }
 };

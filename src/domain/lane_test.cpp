@@ -79,6 +79,14 @@ TEST(ClaimFilter, NeverCrossesTenants) {
     EXPECT_FALSE(filter.accepts(build));
 }
 
+TEST(ClaimFilter, TakesFromEveryTenantOnlyWhenItSaysSo) {
+    ClaimFilter filter = of_acme();
+    filter.tenant = "";
+    filter.any_tenant = true;
+
+    EXPECT_TRUE(filter.accepts(build));
+}
+
 TEST(LaneOrder, LooksAtEverything) {
     Lane other = build;
     other.labels = {"gpu"};

@@ -119,6 +119,15 @@ TEST_P(StoreContract, ListShowsJobsCreatedFromOneMomentAndBeforeAnother) {
     EXPECT_EQ(list({.created_from = at(2), .created_before = at(3)}), Ids{{2}});
 }
 
+TEST_P(StoreContract, ListShowsJobsFromAnIdOn) {
+    put_running(spec(5));
+    for (const std::int64_t id : {1, 2, 3, 4}) put(spec(id));
+
+    EXPECT_EQ(list({.from = JobId{3}}), (Ids{{5}, {4}, {3}}));
+    EXPECT_EQ(list({.from = JobId{3}}, JobId{4}), Ids{{3}});
+    EXPECT_EQ(list({.states = {JobState::running}, .from = JobId{6}}), Ids{});
+}
+
 TEST_P(StoreContract, ListShowsReplaysOfAJob) {
     put(spec(1));
     put(with(2, &JobSpec::replay_of, std::optional(JobId{1})));

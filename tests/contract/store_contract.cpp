@@ -39,7 +39,10 @@ Job StoreContract::put_running(const JobSpec& spec, const Claim& claim) {
 // A lease is opened on what was just taken, so the job must be the next one of its lane.
 Job StoreContract::open(const Job& queued_job, const Claim& claim) {
     const JobSpec& wanted = queued_job.spec;
-    const ClaimFilter filter{wanted.tenant, {wanted.queue}, {wanted.type}, wanted.labels};
+    const ClaimFilter filter{.tenant = wanted.tenant,
+                             .queues = {wanted.queue},
+                             .types = {wanted.type},
+                             .labels = wanted.labels};
     return commit([&](Session& session) {
         const std::vector<Job> taken = take(session, filter, 1, claim.now);
         check(taken.size() == 1 && taken[0].spec.id == wanted.id,

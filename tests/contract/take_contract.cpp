@@ -36,6 +36,16 @@ TEST_P(StoreContract, TakeGivesHigherPriorityFirstThenOlder) {
     EXPECT_EQ(claimable(at(0)), (Ids{{2}, {3}, {1}, {5}, {4}}));
 }
 
+TEST_P(StoreContract, TakeForAnyTenantKeepsTheSameOrder) {
+    put(of_lane(1, {"acme", "q", "a"}));
+    put(of_lane(2, {"default", "q", "a"}));
+    put(of_lane(3, {"zeta", "other", "a"}));
+    put(of_lane(4, {"acme", "q", "b"}));
+
+    const ClaimFilter filter{.tenant = "", .any_tenant = true, .types = {"a"}};
+    EXPECT_EQ(claimable(at(0), 10, filter), (Ids{{1}, {2}, {3}}));
+}
+
 TEST_P(StoreContract, TakeGivesNoMoreThanTheLimit) {
     for (const std::int64_t id : {1, 2, 3}) put(spec(id));
 
@@ -66,7 +76,10 @@ TEST_P(StoreContract, TakeGivesWholeJobs) {
     const Job job = put(made);
 
     roll_back([&](Session& session) {
-        const ClaimFilter filter{made.tenant, {made.queue}, {made.type}, made.labels};
+        const ClaimFilter filter{.tenant = made.tenant,
+                                 .queues = {made.queue},
+                                 .types = {made.type},
+                                 .labels = made.labels};
         EXPECT_EQ(take(session, filter, 1, at(0)), std::vector<Job>{job});
     });
 }

@@ -167,11 +167,48 @@ TEST_P(ListJobs, RefusesCursorsThatItDidNotGive) {
     expect_refused(api.http.get("/api/v1/jobs?cursor=" + cursor), 400, "malformed");
 }
 
+TEST_P(ListJobs, FindsJobsByTheBeginningOfTheirIds) {
+    const std::string id = api.submit_id();
+    const auto found = [&](const std::string& prefix) {
+        std::vector<std::string> ids;
+        for (const Json& job : list(api.get("/api/v1/jobs?limit=200&id_prefix=" + prefix), "jobs"))
+            ids.push_back(text(job, "id"));
+        return ids;
+    };
+
+    EXPECT_EQ(found(id), std::vector<std::string>{id});
+    for (std::size_t digits = 1; digits < id.size(); ++digits) {
+        const auto ids = found(id.substr(0, digits));
+        EXPECT_EQ(ids.front() >= id, true) << digits;
+        for (const std::string& other : ids) EXPECT_TRUE(other.starts_with(id.substr(0, digits)));
+    }
+    EXPECT_TRUE(found("ffff").empty());
+    EXPECT_TRUE(found("00").empty());
+    EXPECT_TRUE(found(id.substr(0, 8) + "ffff").empty()) << "no millisecond has this number";
+}
+
 TEST_P(ListJobs, ChecksItsParameters) {
-    for (const char* bad :
-         {"limit=0", "limit=201", "limit=-1", "limit=1e1", "limit=", "limit=+1", "state=done",
-          "state=queued,", "replay_of=x", "created_from=yesterday", "created_before=1", "page=2",
-          "state=queued&state=queued", "=x", "type=%zz", "type=%00", "type=%ff", "State=queued"}) {
+    for (const char* bad : {"limit=0",
+                            "limit=201",
+                            "limit=-1",
+                            "limit=1e1",
+                            "limit=",
+                            "limit=+1",
+                            "state=done",
+                            "state=queued,",
+                            "replay_of=x",
+                            "created_from=yesterday",
+                            "created_before=1",
+                            "page=2",
+                            "id_prefix=",
+                            "id_prefix=xyz",
+                            "id_prefix=AB",
+                            "state=queued&state=queued",
+                            "=x",
+                            "type=%zz",
+                            "type=%00",
+                            "type=%ff",
+                            "State=queued"}) {
         const Response response = api.http.get(std::string("/api/v1/jobs?") + bad);
         if (std::string_view(bad) == "state=queued,") {
             EXPECT_LT(response.status, 500);

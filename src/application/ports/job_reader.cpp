@@ -27,7 +27,7 @@ bool JobFilter::accepts(const Job& job) const {
            (label.empty() || contains(spec.labels, label)) &&
            (!created_from || spec.created_at >= *created_from) &&
            (!created_before || spec.created_at < *created_before) &&
-           (!replay_of || spec.replay_of == replay_of);
+           (!replay_of || spec.replay_of == replay_of) && spec.id >= from;
 }
 
 }  // namespace sluice

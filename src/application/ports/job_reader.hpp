@@ -27,6 +27,7 @@ struct JobFilter {
     std::optional<Timestamp> created_from{};
     std::optional<Timestamp> created_before{};
     std::optional<JobId> replay_of{};
+    JobId from{};  // older ids are not shown
 
     // Whether the job is one of those that the list shows.
     bool accepts(const Job& job) const;

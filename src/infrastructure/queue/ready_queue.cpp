@@ -159,6 +159,10 @@ std::vector<ReadyQueue::Head> ReadyQueue::heads_of(const ClaimFilter& filter) {
             }
         }
     };
+    if (filter.any_tenant) {
+        gather({"", "", ""}, [](const Lane&) { return true; });
+        return heads;
+    }
     const auto of_tenant = [&](const Lane& lane) { return lane.tenant == filter.tenant; };
     if (filter.queues.empty()) gather({filter.tenant, "", ""}, of_tenant);
     for (const std::string& queue : filter.queues) {

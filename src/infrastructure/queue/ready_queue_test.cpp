@@ -301,6 +301,7 @@ class RandomWalk {
 
     void take() {
         ClaimFilter filter{.tenant = one_of({"default", "acme"})};
+        filter.any_tenant = below(4) == 0;
         if (below(2) == 0) filter.queues = {"default"};
         if (below(2) == 0) filter.types = {"x", "z"};
         if (below(2) == 0) filter.labels = {"cpu", "gpu"};

@@ -73,6 +73,7 @@ std::string list_sql(const JobFilter& filter) {
     }
     if (!filter.label.empty()) sql += sql::may_have_label;
     if (filter.replay_of) sql += sql::is_replay_of;
+    if (filter.from > JobId{}) sql += sql::is_from_id;
     if (filter.created_from) sql += sql::is_created_from;
     if (filter.created_before) sql += sql::is_created_before;
     switch (driver) {
@@ -100,6 +101,7 @@ std::vector<JobId> ListQuery::next(JobId before, int count) {
     const std::string label = fmt::format("{}:{}", filter_.label.size(), filter_.label);
     if (!filter_.label.empty()) bind(label);
     if (filter_.replay_of) bind(*filter_.replay_of);
+    if (filter_.from > JobId{}) bind(filter_.from);
     if (filter_.created_from) bind(*filter_.created_from);
     if (filter_.created_before) bind(*filter_.created_before);
     bind(count);

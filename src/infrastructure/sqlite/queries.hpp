@@ -138,6 +138,7 @@ inline constexpr char is_node_id[] = " AND j.node_id = ?";
 inline constexpr char is_correlation_id[] = " AND j.correlation_id = ?";
 inline constexpr char may_have_label[] = " AND instr(j.labels, ?) > 0";
 inline constexpr char is_replay_of[] = " AND j.replay_of = ?";
+inline constexpr char is_from_id[] = " AND j.id >= ?";
 inline constexpr char is_created_from[] = " AND j.created_at >= ?";
 inline constexpr char is_created_before[] = " AND j.created_at < ?";
 inline constexpr char newest_jobs_first[] = " ORDER BY j.id DESC LIMIT ?";

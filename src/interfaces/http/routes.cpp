@@ -40,6 +40,7 @@ constexpr auto routes = std::to_array<Route>({
     {Verb::get,  "/api/v1/jobs/{id}/explain",      native::explain},
     {Verb::post, "/api/v1/jobs/{id}/cancel",       native::cancel},
     {Verb::post, "/api/v1/jobs/{id}/replay",       native::replay},
+    {Verb::get,  "/api/v1/workers",                native::list_workers},
     {Verb::get,  "/healthz",                       health},
     {Verb::get,  "/readyz",                        ready},
     {Verb::get,  "/metrics",                       metrics},

@@ -6,8 +6,8 @@
 
 #include "domain/sha256.hpp"
 #include "interfaces/http/app.hpp"
-#include "json/json_reader.hpp"
 #include "interfaces/http/url.hpp"
+#include "json/json_reader.hpp"
 
 // Reading the parts that several requests have in common.
 namespace sluice::http::native {

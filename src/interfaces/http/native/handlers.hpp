@@ -19,6 +19,9 @@ void get_logs(Call call);
 void get_events(Call call);
 void explain(Call call);
 
+// workers.cpp
+void list_workers(Call call);
+
 // job_stream.cpp
 void stream_job(Call call);
 

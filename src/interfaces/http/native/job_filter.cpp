@@ -78,6 +78,11 @@ std::optional<Error> read_filter(const std::string& name, const std::string& val
     return std::nullopt;
 }
 
+bool is_hex(std::string_view text) {
+    return !text.empty() && text.size() <= 24 &&
+           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 Result<JobId> read_cursor(std::string_view cursor, std::string_view mark) {
     if (cursor.size() != 24 + mark_digits || cursor.substr(24) != mark) return bad_cursor();
     const auto id = parse_job_id(cursor.substr(0, 24));
@@ -104,11 +109,19 @@ Result<JobListQuery> read_job_list(const Request& request) {
     const auto params = read_query(
         request, {"tenant", "state", "type", "queue", "project", "entity_type", "entity_id",
                   "site_id", "node_id", "correlation_id", "worker_id", "label", "replay_of",
-                  "created_from", "created_before", "limit", "cursor"});
+                  "created_from", "created_before", "id_prefix", "limit", "cursor"});
     if (!params) return params.error();
     JobListQuery query;
     for (const auto& [name, value] : params->all()) {
         if (name == "limit" || name == "cursor") continue;
+        if (name == "id_prefix") {
+            const auto range = ids_with_prefix(value);
+            if (!range && !is_hex(value)) {
+                return Error{ErrorCode::malformed, "id_prefix must be 1 to 24 hex digits", ""};
+            }
+            query.filter.from = range ? range->first : newest;
+            query.before = range ? JobId{range->last.value + 1} : JobId{};
+        }
         if (auto refusal = read_filter(name, value, query.filter)) return *std::move(refusal);
         query.filter_query += fmt::format("&{}=", name);
         append_query(query.filter_query, value);
