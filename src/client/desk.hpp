@@ -63,10 +63,13 @@ class Desk {
     virtual std::vector<LeaseWord> heartbeat(std::span<const HeartbeatRequest> requests) = 0;
     virtual LeaseWord append_logs(const std::string& lease_id,
                                   std::span<const LogEntry> entries) = 0;
+    // A single report that is refused for another reason than its lease may throw Error (refused)
+    // instead, to say why.
     virtual std::vector<LeaseWord> report(std::span<const ReportRequest> requests) = 0;
     virtual LeaseWord release(const std::string& lease_id, const std::string& reason) = 0;
 
-    // Ends a claim that waits, with nothing, and lets no further one wait.
+    // Ends a claim that waits, with nothing, and lets no further one wait. One that may be granted
+    // already is not cut off: what it brings is to be released.
     virtual void stop_waiting() = 0;
 };
 

@@ -36,13 +36,13 @@ class Runner {
     void handle(std::string type, std::shared_ptr<JobWorker> worker);
     void handle_any(std::shared_ptr<JobWorker> worker);
 
-    void run();       // as Worker::run()
+    void run();       // as Worker::run(); once
     void stop();      // as Worker::stop(); safe in a signal handler
     void stop_now();  // as Worker::stop_now()
 
   private:
-    class State;
-    std::unique_ptr<State> state_;
+    class Core;
+    std::shared_ptr<Core> core_;  // shared with threads that a worker does not let go
 };
 
 // "host:pid", which names this process among all workers.

@@ -158,7 +158,7 @@ bool JsonReader::enter(Frame& frame) {
     if (!is_expected(is_array ? Kind::array : Kind::object, is_array ? "an array" : "an object")) {
         return false;
     }
-    if (depth_ == JsonLimits::depth) return refuse_depth();
+    if (depth_ == depth_max_) return refuse_depth();
     ++at_;
     ++depth_;
     frame.parent = top_;
@@ -237,7 +237,7 @@ bool JsonReader::skip_scalar() {
 // A loop and not a recursion, so that depth costs no stack. Each bit of `arrays` says for one level
 // whether it is an array, the innermost lowest.
 bool JsonReader::skip_nested() {
-    static_assert(JsonLimits::depth <= 64);
+    static_assert(JsonLimits::depth_possible <= 64);
     std::uint64_t arrays = 0;
     std::size_t level = depth_;
     const auto in_array = [&] { return (arrays & 1) != 0; };
@@ -250,7 +250,7 @@ bool JsonReader::skip_nested() {
     do {
         bool ended = true;  // whether the value that begins here has also ended
         if (const Kind next = kind(); next == Kind::object || next == Kind::array) {
-            if (level == JsonLimits::depth) return refuse_depth();
+            if (level == depth_max_) return refuse_depth();
             ++at_;
             ++level;
             arrays = arrays << 1 | (next == Kind::array ? 1u : 0u);
@@ -360,7 +360,8 @@ bool JsonReader::refuse_text(const char* what) {
 }
 
 bool JsonReader::refuse_depth() {
-    return refuse("is nested more than 32 levels deep", ErrorCode::malformed);
+    return refuse("is nested more than " + std::to_string(depth_max_) + " levels deep",
+                  ErrorCode::malformed);
 }
 
 bool JsonReader::refuse_separator(bool is_array) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -15,8 +16,9 @@
 namespace sluice {
 
 struct JsonLimits {
-    static constexpr std::size_t depth = 32;
-    static constexpr std::size_t keys = 10'000;  // of one object that is read by object()
+    static constexpr std::size_t depth = 32;           // unless the reader is told otherwise
+    static constexpr std::size_t depth_possible = 64;  // that a reader can be told
+    static constexpr std::size_t keys = 10'000;        // of one object that is read by object()
     static constexpr std::size_t string_bytes = 256 * 1024;
     static constexpr std::size_t number_chars = 64;
 };
@@ -40,8 +42,12 @@ class JsonReader {
   public:
     enum class Kind { object, array, string, number, boolean, null, none };
 
-    explicit JsonReader(std::string_view text)
-        : begin_(text.data()), end_(text.data() + text.size()), at_(begin_) {}
+    // Whoever reads what an engine has wrapped into an answer may allow a few levels more.
+    explicit JsonReader(std::string_view text, std::size_t depth_max = JsonLimits::depth)
+        : begin_(text.data()),
+          end_(text.data() + text.size()),
+          at_(begin_),
+          depth_max_(std::min(depth_max, JsonLimits::depth_possible)) {}
     JsonReader(const JsonReader&) = delete;
     JsonReader& operator=(const JsonReader&) = delete;
 
@@ -153,6 +159,7 @@ class JsonReader {
     const char* begin_;
     const char* end_;
     const char* at_;  // the next byte to look at; `end_` after a failure
+    std::size_t depth_max_;
     std::size_t depth_ = 0;
     Frame* top_ = nullptr;
     std::forward_list<std::string> decoded_keys_;  // those with escapes; a list never moves them

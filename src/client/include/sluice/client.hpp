@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "sluice/error.hpp"
+#include "sluice/export.hpp"
 #include "sluice/job.hpp"
 
 namespace sluice::client {
@@ -58,10 +61,12 @@ struct Update {
     std::optional<Status> status{};
 };
 
+class EngineLink;
+
 // Talks to an engine. Every call blocks, throws Error when it cannot be done, and repeats itself
 // within Options::patience when the engine is away and a repeat is safe. May be used by several
 // threads at once; each keeps a connection of its own.
-class Client {
+class SLUICE_EXPORT Client {
   public:
     explicit Client(Options options = {});
     ~Client();
@@ -103,11 +108,10 @@ class Client {
     void interrupt();
 
   private:
-    class Connections;
-    std::unique_ptr<Connections> connections_;
+    std::unique_ptr<EngineLink> link_;
 };
 
 // Thrown by a call that was shown instead of sent.
-class RequestShown : public std::exception {};
+class SLUICE_EXPORT RequestShown : public std::exception {};
 
 }  // namespace sluice::client

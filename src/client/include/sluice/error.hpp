@@ -3,6 +3,9 @@
 #include <chrono>
 #include <stdexcept>
 #include <string>
+#include <utility>
+
+#include "sluice/export.hpp"
 
 namespace sluice::client {
 
@@ -15,7 +18,7 @@ enum class ErrorKind {
 };
 
 // Thrown by every call of this library. what() is for people.
-class Error : public std::runtime_error {
+class SLUICE_EXPORT Error : public std::runtime_error {
   public:
     Error(ErrorKind kind, int status, std::string code, std::string message,
           std::string pointer = {}, std::chrono::milliseconds retry_after = {})

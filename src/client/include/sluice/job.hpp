@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sluice/export.hpp"
+
 namespace sluice::client {
 
 using Time = std::chrono::time_point<std::chrono::system_clock, std::chrono::microseconds>;
@@ -14,8 +16,8 @@ using Millis = std::chrono::milliseconds;
 
 enum class State { queued, running, succeeded, failed, canceled, timed_out };
 
-std::string_view to_text(State state);
-std::optional<State> parse_state(std::string_view text);
+SLUICE_EXPORT std::string_view to_text(State state);
+SLUICE_EXPORT std::optional<State> parse_state(std::string_view text);
 constexpr bool is_final(State state) {
     return state != State::queued && state != State::running;
 }
@@ -81,13 +83,14 @@ struct NewJob {
     std::string source{};
     std::string correlation_id{};
     // Makes the submit happen once, however often it is sent. Without one, the client makes one up,
-    // so that its own retries are safe.
+    // so that its own retries are safe. Of jobs that are submitted together, the first one's
+    // counts.
     std::string idempotency_key{};
 };
 
 enum class Level { info, warn, error };
 
-std::string_view to_text(Level level);
+SLUICE_EXPORT std::string_view to_text(Level level);
 
 struct LogLine {
     std::int64_t seq = 0;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sluice/client.hpp"
+#include "sluice/export.hpp"
 
 namespace sluice::client {
 
@@ -44,7 +45,7 @@ enum class StopReason {
 };
 
 // Tells a running job to stop. Safe to use from any thread.
-class CancelToken {
+class SLUICE_EXPORT CancelToken {
   public:
     CancelToken();
     ~CancelToken();
@@ -71,7 +72,7 @@ class CancelToken {
 // Writes a job's log. Calls return at once; lines are sent in order, in batches, and all before
 // the report. When the engine takes none for long and much waits, a call blocks until it does, or
 // until the job should stop.
-class Logger {
+class SLUICE_EXPORT Logger {
   public:
     virtual ~Logger() = default;
 
@@ -90,7 +91,7 @@ class Logger {
 };
 
 // What a worker has while it runs one job.
-class Context {
+class SLUICE_EXPORT Context {
   public:
     virtual ~Context() = default;
 
@@ -112,7 +113,7 @@ class Context {
 };
 
 // Does the work of a job type. One object serves all jobs of its type, several at once.
-class JobWorker {
+class SLUICE_EXPORT JobWorker {
   public:
     virtual ~JobWorker() = default;
 
@@ -131,6 +132,7 @@ struct WorkerOptions {
     int concurrency = 1;                // jobs at once
     Millis lease{30'000};
     Millis shutdown_grace{30'000};  // for running jobs to finish; then they are told to stop
+    Millis stop_patience{10'000};   // for those to stop; then run() leaves them to their leases
     // Called on any thread with what an operator should know, e.g. that the engine is away.
     std::function<void(Level, const std::string&)> on_notice{};
 };
@@ -147,7 +149,7 @@ struct WorkerOptions {
 // Leases are renewed in the background. When the engine is away, the worker waits for it, and jobs
 // that run go on as long as their leases are sure to last; a finished result is sent until it
 // is taken or the lease has run out.
-class Worker {
+class SLUICE_EXPORT Worker {
   public:
     using Handler = std::function<Outcome(const Job&, Context&)>;
 
@@ -162,6 +164,8 @@ class Worker {
     void handle_any(std::shared_ptr<JobWorker> worker);  // every other type
 
     // Claims and runs jobs until stop() is called and what was running has ended or was told to.
+    // Throws Error when the options make no sense, or the engine refuses to give this worker jobs;
+    // before that, what runs may finish. Once.
     void run();
 
     // Lets run() end: no more claims; running jobs may finish within shutdown_grace, are then told
