@@ -12,8 +12,9 @@ namespace sluice::worker {
 // Runs a task on the I/O thread, where commands are posted and answered.
 using OnIoThread = std::function<void(std::function<void()>)>;
 
-// The desk of the engine in this process: no socket, no JSON. The queue must outlive every call; a
-// call whose answer does not come within ten seconds beyond its wait is unavailable.
+// The desk of the engine in this process: no socket and no JSON, so that Job::json of what it hands
+// out is empty. The queue must outlive every call; a call whose answer does not come within ten
+// seconds beyond its wait is unavailable.
 std::unique_ptr<client::Desk> engine_desk(CommandQueue& commands, Clock& clock,
                                           OnIoThread on_io_thread);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -80,13 +81,22 @@ std::shared_ptr<client::JobWorker> make_worker(const std::string& type, const Ex
 bool needs_leash(const Executor& executor);
 
 // Each of these is in a file of its own: run_command.cpp, call_http.cpp, run_ansible.cpp, …
+//
+// `more_environment` adds variables for each job, which win over those of the executor.
+using JobEnvironment =
+    std::function<std::vector<std::pair<std::string, std::string>>(const client::Job&)>;
 std::shared_ptr<client::JobWorker> command_worker(CommandExecutor executor,
-                                                  std::shared_ptr<Leash> leash);
+                                                  std::shared_ptr<Leash> leash,
+                                                  JobEnvironment more_environment = {});
 std::shared_ptr<client::JobWorker> http_worker(HttpExecutor executor);
 std::shared_ptr<client::JobWorker> ansible_worker(AnsibleExecutor executor,
                                                   std::shared_ptr<Leash> leash);
 std::shared_ptr<client::JobWorker> msuite_worker(const std::string& type, MsuiteExecutor executor,
                                                  const std::shared_ptr<Leash>& leash);
 std::shared_ptr<client::JobWorker> demo_worker(const std::string& type);
+
+// The job types that the last two know. msuite_worker() throws std::invalid_argument for others.
+std::vector<std::string> msuite_types();
+std::vector<std::string> demo_types();
 
 }  // namespace sluice::worker

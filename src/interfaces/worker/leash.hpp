@@ -12,7 +12,15 @@
 // The leash is a small process of its own, started once. It starts every command, each in a process
 // group of its own, and holds a moment for each at which the group must be gone. The worker moves
 // that moment on while the engine renews the lease. When the worker dies, is paused, or cannot
-// renew, the leash ends the group: SIGTERM first, SIGKILL in time.
+// renew, the leash ends the group: SIGTERM first, SIGKILL in time. When a command ends, what is
+// left of its group ends with it. A process that leaves the group (setsid) is no longer on the
+// leash.
+//
+// When the leash dies or does not answer, the worker ends all groups itself, and the next command
+// gets a new leash.
+//
+// Commands have the environment that this process had when the leash was started, but for
+// SLUICE_TOKEN, no controlling terminal, and no open descriptors beside those that they are given.
 namespace sluice::worker {
 
 struct Command {
@@ -26,9 +34,11 @@ struct Command {
 };
 
 struct Exit {
-    int code = -1;              // when it ended by itself
-    int signal = 0;             // when a signal ended it
-    std::string not_started{};  // why it could not even be started
+    int code = -1;                 // when it ended by itself
+    int signal = 0;                // when a signal ended it
+    bool by_lease = false;         // it had been told to end, since its time was up
+    std::string not_started{};     // why it could not even be started
+    bool may_start_later = false;  // it was not started for want of memory, processes and the like
 };
 
 class Leash {
@@ -46,10 +56,10 @@ class Leash {
         Child& operator=(Child&&) noexcept;
 
         // The whole group must be gone at this moment of CLOCK_BOOTTIME; it gets SIGTERM `notice`
-        // before. Later calls move it on, or back.
+        // before. Later calls move it on, or back. Any thread; never waits.
         void must_end_by(std::chrono::nanoseconds moment, std::chrono::milliseconds notice);
 
-        // SIGTERM to the group now, SIGKILL after `grace`.
+        // SIGTERM to the group now, SIGKILL after `grace` at the latest. Any thread; never waits.
         void stop(std::chrono::milliseconds grace);
 
         // Becomes readable when the command has ended and its whole group is gone; for poll(2).
@@ -65,7 +75,8 @@ class Leash {
         std::shared_ptr<Shared> shared_;
     };
 
-    // Any thread. The descriptors stay the caller's.
+    // Any thread. Returns before the command runs; when it cannot be started, ended() says why.
+    // The descriptors stay the caller's.
     Child start(const Command& command, std::chrono::nanoseconds must_end_by,
                 std::chrono::milliseconds notice);
 
