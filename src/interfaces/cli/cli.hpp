@@ -2,6 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "interfaces/cli/exit_code.hpp"
 
 // The commands that talk to an engine. Each file registers its commands with their flags, and
 // leaves in `Chosen` what is to be done once the command line has been read.
@@ -11,30 +16,22 @@ struct Chosen {
     std::function<int()> action{};  // answers the exit code
 };
 
-// Exit codes; docs/cli.md explains them.
-enum ExitCode {
-    exit_ok = 0,
-    exit_error = 1,
-    exit_usage = 2,
-    exit_job_failed = 3,  // failed or timed_out
-    exit_denied = 4,      // authentication
-    exit_not_found = 5,
-    exit_conflict = 6,  // the state does not allow it, or a history is broken
-    exit_wait_timed_out = 7,
-    exit_job_canceled = 8,
-    exit_rate_limited = 9,
-    exit_unreachable = 10,
-    exit_interrupted = 130,
-};
-
 void add_run_command(CLI::App& app, Chosen& chosen);         // run TYPE
 void add_job_commands(CLI::App& app, Chosen& chosen);        // job …
 void add_worker_commands(CLI::App& app, Chosen& chosen);     // worker list
 void add_work_command(CLI::App& app, Chosen& chosen);        // work --exec
 void add_completion_command(CLI::App& app, Chosen& chosen);  // completion SHELL, __complete
 
+// "--" before the command of `work` means the same as "--exec". The words are those after the
+// program's name.
+void mark_command(std::vector<std::string>& words);
+
 // The manual page, made from the commands that `app` has.
 std::string manual_page(const CLI::App& app);
+
+// Reads the command line. Answers an exit code when that was all: help was asked for, or it makes
+// no sense, which is told with the nearest name that does.
+std::optional<int> parse(CLI::App& app, int argc, const char* const* argv);
 
 // Runs what was chosen, and turns an error of the client library into a message and an exit code.
 int run_chosen(const Chosen& chosen);

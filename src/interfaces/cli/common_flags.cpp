@@ -1,0 +1,131 @@
+#include "interfaces/cli/common_flags.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "domain/duration_text.hpp"
+#include "domain/suggestion.hpp"
+#include "domain/time.hpp"
+#include "interfaces/cli/command_error.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr const char* connection_group = "Connection and output";
+
+}  // namespace
+
+const std::vector<std::string>& output_formats() {
+    static const std::vector<std::string> formats{"table", "wide",  "plain",
+                                                  "json",  "jsonl", "name"};
+    return formats;
+}
+
+const std::vector<std::string>& state_names() {
+    static const std::vector<std::string> names{"queued", "running",  "succeeded",
+                                                "failed", "canceled", "timed_out"};
+    return names;
+}
+
+void add_connection_flags(CLI::App& command, ConnectionFlags& flags) {
+    command.add_option("--server", flags.server, "Where the engine is")
+        ->envname("SLUICE_SERVER")
+        ->type_name("URL")
+        ->capture_default_str()
+        ->group(connection_group);
+    command.add_option("--token", flags.token, "Token to sign in with")
+        ->envname("SLUICE_TOKEN")
+        ->type_name("TOKEN")
+        ->group(connection_group);
+    command.add_option("--tenant", flags.tenant, "Whose jobs (default: the token's)")
+        ->envname("SLUICE_TENANT")
+        ->type_name("NAME")
+        ->group(connection_group);
+    command.add_flag("--no-color", flags.no_colour, "No colours (also: NO_COLOR)")
+        ->group(connection_group);
+    command.add_flag("-q,--quiet", flags.quiet, "Say nothing beside data and errors")
+        ->group(connection_group);
+}
+
+void add_common_flags(CLI::App& command, CommonFlags& flags, TimeoutFlag timeout) {
+    const std::string group = connection_group;
+    add_connection_flags(command, flags);
+    command
+        .add_option("-o,--output", flags.output,
+                    "table, wide, plain, json, jsonl or name "
+                    "(default: table on a terminal, plain on a pipe)")
+        ->type_name("FORMAT")
+        ->group(group);
+    command.add_flag("--json", flags.json, "The same as -o json")->group(group);
+    command.add_option("--fields", flags.fields, "Only these fields, with commas between them")
+        ->type_name("A,B")
+        ->group(group);
+    const bool is_short = timeout == TimeoutFlag::of_requests;
+    command
+        .add_option(is_short ? "--timeout,--request-timeout" : "--request-timeout",
+                    flags.request_timeout, "How long a request may take (default: 30s)")
+        ->type_name("DURATION")
+        ->group(group);
+    command
+        .add_flag("--curl", flags.show_curl,
+                  "Print the request as a curl command instead of sending it")
+        ->group(group);
+}
+
+void check_word(const std::string& what, const std::string& word,
+                const std::vector<std::string>& known) {
+    if (std::find(known.begin(), known.end(), word) != known.end()) return;
+    throw CommandError(
+        exit_usage, fmt::format("{} \"{}\" is not known; {}", what, word, suggestion(word, known)));
+}
+
+OutputFormat output_format(const CommonFlags& flags) {
+    if (flags.json && !flags.output.empty() && flags.output != "json") {
+        throw CommandError(exit_usage, "--json and -o " + flags.output + " contradict each other");
+    }
+    if (flags.json) return OutputFormat::json;
+    if (flags.output.empty()) return OutputFormat::automatic;
+    check_word("--output", flags.output, output_formats());
+    if (flags.output == "table") return OutputFormat::table;
+    if (flags.output == "wide") return OutputFormat::wide;
+    if (flags.output == "plain") return OutputFormat::plain;
+    if (flags.output == "json") return OutputFormat::json;
+    if (flags.output == "jsonl") return OutputFormat::jsonl;
+    return OutputFormat::name;
+}
+
+client::Millis duration_flag(const std::string& flag, const std::string& text) {
+    const auto duration = parse_duration(text);
+    if (!duration) {
+        throw CommandError(exit_usage,
+                           fmt::format("{} \"{}\" is no duration; write it like 500ms, 30s, 5m, "
+                                       "1h30m or 7d",
+                                       flag, text));
+    }
+    return std::chrono::duration_cast<client::Millis>(*duration);
+}
+
+client::Time time_flag(const std::string& flag, const std::string& text) {
+    const auto time = parse_rfc3339(text);
+    if (!time) {
+        throw CommandError(exit_usage,
+                           fmt::format("{} \"{}\" is no time; write it like 2026-11-15T18:00:00Z "
+                                       "or 2026-11-15T18:00:00+01:00",
+                                       flag, text));
+    }
+    return *time;
+}
+
+std::vector<std::string> comma_list(std::string_view text) {
+    std::vector<std::string> words;
+    while (!text.empty()) {
+        const std::size_t comma = text.find(',');
+        if (const auto word = text.substr(0, comma); !word.empty()) words.emplace_back(word);
+        text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    }
+    return words;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sluice/client.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace sluice::cli {
+
+enum class OutputFormat {
+    automatic,  // a table on a terminal, tab-separated lines elsewhere
+    table,
+    wide,
+    plain,
+    json,
+    jsonl,
+    name,
+};
+
+// Where the engine is, and how to talk on the way.
+struct ConnectionFlags {
+    std::string server = client::default_server;
+    std::string token{};
+    std::string tenant{};
+    bool no_colour = false;
+    bool quiet = false;
+};
+
+void add_connection_flags(CLI::App& command, ConnectionFlags& flags);
+
+// What every command takes that asks an engine something.
+struct CommonFlags : ConnectionFlags {
+    std::string output{};
+    bool json = false;
+    std::string fields{};
+    std::string request_timeout{};
+    bool show_curl = false;
+};
+
+// Whether the command's own --timeout means something else.
+enum class TimeoutFlag { of_requests, of_the_command };
+
+void add_common_flags(CLI::App& command, CommonFlags& flags,
+                      TimeoutFlag timeout = TimeoutFlag::of_requests);
+
+const std::vector<std::string>& output_formats();
+const std::vector<std::string>& state_names();  // of jobs
+
+// The rest are what flags mean. They throw CommandError (usage) and name the flag.
+OutputFormat output_format(const CommonFlags& flags);
+client::Millis duration_flag(const std::string& flag, const std::string& text);
+client::Time time_flag(const std::string& flag, const std::string& text);
+
+// Words between commas, without empty ones.
+std::vector<std::string> comma_list(std::string_view text);
+
+// A word of a fixed set; throws with the nearest one.
+void check_word(const std::string& what, const std::string& word,
+                const std::vector<std::string>& known);
+
+}  // namespace sluice::cli

@@ -1,0 +1,77 @@
+#include "interfaces/cli/failure.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "interfaces/cli/cli.hpp"
+#include "interfaces/cli/command_error.hpp"
+#include "interfaces/cli/display_text.hpp"
+#include "sluice/client.hpp"
+
+namespace sluice::cli {
+namespace {
+
+int code_of_status(const client::Error& error) {
+    if (error.code() == "idempotency_key_reused") return exit_conflict;
+    switch (error.status()) {
+        case 400:
+        case 413:
+        case 422: return exit_usage;
+        case 401:
+        case 403: return exit_denied;
+        case 404: return exit_not_found;
+        case 409: return exit_conflict;
+        case 429: return exit_rate_limited;
+        default: return exit_error;
+    }
+}
+
+std::string hint_for(int code) {
+    switch (code) {
+        case exit_denied: return "; give a token with --token or SLUICE_TOKEN";
+        case exit_rate_limited: return "; try again in a moment";
+        default: return "";
+    }
+}
+
+}  // namespace
+
+Failure failure_of(const client::Error& error) {
+    std::string message = printable(error.what());
+    while (message.ends_with('.')) message.pop_back();
+    switch (error.kind()) {
+        case client::ErrorKind::unreachable:
+            return {exit_unreachable,
+                    message +
+                        "; start an engine with: sluice dev, or name another one with "
+                        "--server or SLUICE_SERVER"};
+        case client::ErrorKind::unavailable:
+            return {exit_unreachable, message + "; try again in a moment"};
+        case client::ErrorKind::usage: return {exit_usage, message};
+        case client::ErrorKind::refused: break;
+    }
+    const int code = code_of_status(error);
+    return {code, message + hint_for(code)};
+}
+
+int run_chosen(const Chosen& chosen) {
+    const auto fail = [](int code, std::string_view message) {
+        fmt::print(stderr, "sluice: {}\n", message);
+        return code;
+    };
+    try {
+        return chosen.action ? chosen.action() : exit_ok;
+    } catch (const client::RequestShown&) {
+        return exit_ok;
+    } catch (const CommandError& error) {
+        return fail(error.code(), error.what());
+    } catch (const client::Error& error) {
+        const Failure failure = failure_of(error);
+        return fail(failure.code, failure.message);
+    } catch (const std::exception& error) {
+        return fail(exit_error, error.what());
+    }
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace sluice::cli {
+
+// Writes lines to a descriptor on a thread of its own, so that a reader who does not read holds
+// nobody up: what waits is bounded, and lines beyond that are counted and left out. Any thread.
+class LineWriter {
+  public:
+    explicit LineWriter(int descriptor);
+    ~LineWriter();
+    LineWriter(const LineWriter&) = delete;
+    LineWriter& operator=(const LineWriter&) = delete;
+
+    // Returns at once. The line has its end. The first one starts the thread, which has the signal
+    // mask of the caller.
+    void write(std::string line);
+
+    // Waits until all lines are written, though not for a reader who does not read.
+    void flush();
+
+  private:
+    class Lines;
+    std::shared_ptr<Lines> lines_;  // shared with the thread, which may outlive this
+};
+
+}  // namespace sluice::cli

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "interfaces/cli/json_object.hpp"
+#include "interfaces/cli/session.hpp"
+
+namespace sluice::cli {
+
+struct Column {
+    std::string field{};  // of the API's object
+    std::string header{};
+};
+
+// How one kind of object is shown in each format.
+struct Listing {
+    std::string name{};                 // of the list in the API's document
+    std::string id_field{};             // what -o name prints
+    std::vector<std::string> fields{};  // all that --fields may name
+    std::vector<Column> table{};
+    std::vector<Column> wide{};  // what -o wide adds
+    std::vector<std::string> plain{};
+};
+
+// The API's document without its list, e.g. {"next_cursor":null}: what --json gives besides.
+struct Document {
+    std::string json{};       // the whole answer, when it is shown as it came
+    std::string more_name{};  // the member after the list; empty: none
+    std::string more{};       // its JSON
+};
+
+// Prints the objects as the session's format says. Throws, before anything is printed, when
+// --fields names what is not there.
+void print_listing(const Session& session, const Listing& listing,
+                   const std::vector<std::string>& objects, const Document& document);
+
+// Prints one object: for tables and plain a line per field.
+void print_object(const Session& session, const Listing& listing, const std::string& object);
+
+// What a field holds, as a terminal shows it: times as ages, attempts as "2/3".
+std::string cell_text(const JsonObject& object, const std::string& field);
+
+Style state_style(std::string_view state);
+const char* state_symbol(const Screen& screen, std::string_view state);
+
+const Listing& job_listing();
+const Listing& event_listing();
+const Listing& log_listing();
+const Listing& worker_listing();
+
+}  // namespace sluice::cli

@@ -1,0 +1,95 @@
+#include "interfaces/cli/listing.hpp"
+
+// What each list shows. docs/cli.md names the fields; scripts depend on them and on their order.
+namespace sluice::cli {
+
+const Listing& job_listing() {
+    static const Listing listing{
+        .name = "jobs",
+        .id_field = "id",
+        .fields = {"id",           "tenant",       "project",        "queue",
+                   "type",         "state",        "entity_type",    "entity_id",
+                   "site_id",      "node_id",      "exclusive_keys", "labels",
+                   "depends_on",   "priority",     "payload",        "payload_digest",
+                   "result",       "error_code",   "error_message",  "attempt",
+                   "max_attempts", "timeout_ms",   "run_after",      "progress",
+                   "message",      "locked_by",    "locked_at",      "lease_until",
+                   "replay_of",    "source",       "correlation_id", "created_at",
+                   "started_at",   "completed_at", "revision"},
+        .table = {{"state", "STATE"},
+                  {"id", "ID"},
+                  {"type", "TYPE"},
+                  {"queue", "QUEUE"},
+                  {"attempt", "TRY"},
+                  {"created_at", "AGE"},
+                  {"error_code", "ERROR"},
+                  {"locked_by", "WORKER"}},
+        .wide = {{"progress", "DONE"},
+                 {"message", "MESSAGE"},
+                 {"priority", "PRIO"},
+                 {"entity_type", "ENTITY"},
+                 {"labels", "LABELS"},
+                 {"correlation_id", "CORRELATION"},
+                 {"completed_at", "ENDED"}},
+        .plain = {"id", "state", "type", "queue", "attempt", "max_attempts", "created_at",
+                  "started_at", "completed_at", "locked_by", "error_code", "error_message"},
+    };
+    return listing;
+}
+
+const Listing& event_listing() {
+    static const Listing listing{
+        .name = "events",
+        .id_field = "seq",
+        .fields = {"seq", "type", "from", "to", "attempt", "lease_id", "actor", "at", "detail",
+                   "hash"},
+        .table = {{"seq", "SEQ"},
+                  {"at", "AT"},
+                  {"type", "STEP"},
+                  {"to", "STATE"},
+                  {"attempt", "TRY"},
+                  {"actor", "ACTOR"},
+                  {"detail", "DETAIL"}},
+        .wide = {{"lease_id", "LEASE"}, {"hash", "HASH"}},
+        .plain = {"seq", "at", "type", "from", "to", "attempt", "actor", "detail"},
+    };
+    return listing;
+}
+
+const Listing& log_listing() {
+    static const Listing listing{
+        .name = "logs",
+        .id_field = "seq",
+        .fields = {"seq", "attempt", "level", "message", "data", "timestamp"},
+        .table = {{"timestamp", "AT"},
+                  {"attempt", "TRY"},
+                  {"level", "LEVEL"},
+                  {"message", "MESSAGE"},
+                  {"data", "DATA"}},
+        .wide = {},
+        .plain = {"seq", "timestamp", "attempt", "level", "message", "data"},
+    };
+    return listing;
+}
+
+const Listing& worker_listing() {
+    static const Listing listing{
+        .name = "workers",
+        .id_field = "worker_id",
+        .fields = {"worker_id", "tenant", "queues", "types", "labels", "waiting", "last_claim",
+                   "jobs"},
+        .table = {{"worker_id", "WORKER"},
+                  {"waiting", "WAITS"},
+                  {"queues", "QUEUES"},
+                  {"types", "TYPES"},
+                  {"labels", "LABELS"},
+                  {"jobs", "JOBS"},
+                  {"last_claim", "LAST CLAIM"}},
+        .wide = {{"tenant", "TENANT"}},
+        .plain = {"worker_id", "tenant", "queues", "types", "labels", "waiting", "last_claim",
+                  "jobs"},
+    };
+    return listing;
+}
+
+}  // namespace sluice::cli

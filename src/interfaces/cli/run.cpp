@@ -1,0 +1,241 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <sstream>
+
+#include "interfaces/cli/cli.hpp"
+#include "interfaces/cli/command_error.hpp"
+#include "interfaces/cli/command_tree.hpp"
+#include "interfaces/cli/display_text.hpp"
+#include "interfaces/cli/failure.hpp"
+#include "interfaces/cli/follow.hpp"
+#include "interfaces/cli/job_ids.hpp"
+#include "interfaces/cli/json_object.hpp"
+#include "interfaces/cli/listing.hpp"
+
+namespace sluice::cli {
+namespace {
+
+struct RunFlags {
+    CommonFlags common{};
+    std::string type{};
+    std::optional<std::string> data{};
+    std::string queue{};
+    std::optional<int> priority{};
+    std::string delay{};
+    std::string at{};
+    std::string timeout{};
+    std::optional<int> max_attempts{};
+    std::string key{};
+    std::vector<std::string> labels{};
+    std::vector<std::string> exclusive_keys{};
+    std::vector<std::string> depends_on{};
+    std::string entity{};
+    std::string site{};
+    std::string node{};
+    std::string project{};
+    std::string source{};
+    std::string correlation_id{};
+    bool wait = false;
+    bool follow = false;
+    std::string wait_timeout{};
+};
+
+std::string read_all(int descriptor) {
+    std::string text;
+    char bytes[16 * 1024];
+    for (ssize_t count = 0; (count = read(descriptor, bytes, sizeof bytes)) > 0;) {
+        text.append(bytes, static_cast<std::size_t>(count));
+    }
+    return text;
+}
+
+std::string read_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    if (!file || !(text << file.rdbuf())) {
+        throw CommandError(exit_usage, fmt::format("--data: cannot read the file {}", path));
+    }
+    return text.str();
+}
+
+// The payload, as JSON: the flag's text, a file's, or what standard input holds.
+std::string payload_of(const std::string& data) {
+    std::string text = data == "-"             ? read_all(STDIN_FILENO)
+                       : data.starts_with('@') ? read_file(data.substr(1))
+                                               : data;
+    text.erase(text.find_last_not_of(" \t\r\n") + 1);
+    text.erase(0, text.find_first_not_of(" \t\r\n"));
+    if (const auto problem = json_problem(text)) {
+        throw CommandError(
+            exit_usage, fmt::format("--data is not JSON: {}; write it like '{{\"name\":\"Ada\"}}' "
+                                    "(a text needs its own quotes: '\"text\"'), @FILE, or - for "
+                                    "standard input",
+                                    *problem));
+    }
+    return text;
+}
+
+client::NewJob new_job(Session& session, const RunFlags& flags) {
+    client::NewJob job;
+    job.type = flags.type;
+    if (flags.data) job.payload = payload_of(*flags.data);
+    job.tenant = flags.common.tenant;
+    job.project = flags.project;
+    job.queue = flags.queue;
+    job.priority = flags.priority;
+    if (!flags.delay.empty() && !flags.at.empty()) {
+        throw CommandError(exit_usage, "--delay and --at contradict each other; give one of them");
+    }
+    if (!flags.delay.empty()) job.delay = duration_flag("--delay", flags.delay);
+    if (!flags.at.empty()) job.run_after = time_flag("--at", flags.at);
+    if (!flags.timeout.empty()) job.timeout = duration_flag("--timeout", flags.timeout);
+    job.max_attempts = flags.max_attempts;
+    job.idempotency_key = flags.key;
+    job.labels = flags.labels;
+    job.exclusive_keys = flags.exclusive_keys;
+    job.depends_on = find_job_ids(session, flags.depends_on);
+    if (!flags.entity.empty()) {
+        const std::size_t slash = flags.entity.find('/');
+        if (slash == std::string::npos) {
+            throw CommandError(exit_usage, "--entity must be TYPE/ID, like release/r42");
+        }
+        job.entity_type = flags.entity.substr(0, slash);
+        job.entity_id = flags.entity.substr(slash + 1);
+    }
+    job.site_id = flags.site;
+    job.node_id = flags.node;
+    job.source = flags.source;
+    job.correlation_id = flags.correlation_id;
+    return job;
+}
+
+// The flag that a field of the API came from, by the field's JSON pointer.
+std::string flag_of(const std::string& pointer) {
+    static const std::map<std::string, std::string> flags{
+        {"type", "TYPE"},
+        {"payload", "--data"},
+        {"run_after", "--at"},
+        {"delay_ms", "--delay"},
+        {"timeout_ms", "--timeout"},
+        {"entity_type", "--entity"},
+        {"entity_id", "--entity"},
+        {"site_id", "--site"},
+        {"node_id", "--node"},
+        {"exclusive_keys", "--exclusive"},
+        {"labels", "--label"},
+        {"depends_on", "--depends-on"},
+        {"max_attempts", "--max-attempts"},
+        {"correlation_id", "--correlation-id"},
+    };
+    const std::string field = pointer.substr(1, pointer.find('/', 1) - 1);
+    const auto known = flags.find(field);
+    return known == flags.end() ? "--" + field : known->second;
+}
+
+// The engine's word about a field, told about the flag that it came from.
+client::Job submit(Session& session, const client::NewJob& job) {
+    try {
+        return session.client().submit(job);
+    } catch (const client::Error& error) {
+        if (failure_of(error).code != exit_usage || error.pointer().size() < 2) throw;
+        std::string message = error.what();
+        const std::string field = error.pointer().substr(1) + ": ";
+        if (message.starts_with(field)) message.erase(0, field.size());
+        throw CommandError(exit_usage,
+                           fmt::format("{} {}", flag_of(error.pointer()), printable(message)));
+    }
+}
+
+void print_submitted(const Session& session, const client::Job& job) {
+    if (session.prints_json() || session.has_fields()) {
+        return print_object(session, job_listing(), job.json);
+    }
+    if (session.out().is_terminal) {
+        session.say(fmt::format("submitted {} to queue {}; see it with: sluice job watch @last",
+                                printable(job.type), printable(job.queue)));
+    }
+    session.put_line(job.id);
+}
+
+int run_job(const RunFlags& flags) {
+    Session session(flags.common);
+    FollowOptions follow{.is_shown = flags.follow};
+    if (!flags.wait_timeout.empty()) {
+        follow.limit = duration_flag("--wait-timeout", flags.wait_timeout);
+    }
+    session.fields_or({}, job_listing().fields);
+    const client::Job job = submit(session, new_job(session, flags));
+    remember_last_job(session.options(), job.id);
+    if (!flags.wait && !flags.follow && !follow.limit) {
+        print_submitted(session, job);
+        return exit_ok;
+    }
+    session.say(fmt::format("{}  {} {} queue {}", job.id, printable(job.type),
+                            session.err().symbol("→", "->"), printable(job.queue)));
+    return follow_to_the_end(session, job, follow);
+}
+
+void add_job_flags(CLI::App& command, RunFlags& flags) {
+    command.add_option("--data", flags.data, "The payload: JSON, @FILE, or - for standard input")
+        ->type_name("JSON");
+    command.add_option("--queue", flags.queue, "Where workers look for it")->type_name("NAME");
+    command.add_option("--priority", flags.priority, "Higher runs first")->type_name("N");
+    command.add_option("--delay", flags.delay, "Run it this much later")->type_name("DURATION");
+    command.add_option("--at", flags.at, "Run it no earlier than this")->type_name("TIME");
+    command.add_option("--timeout", flags.timeout, "How long an attempt may take; 0s: any time")
+        ->type_name("DURATION");
+    command.add_option("--max-attempts", flags.max_attempts, "How often it is tried")
+        ->type_name("N");
+    command.add_option("--key", flags.key, "The same key again within a day gives the same job")
+        ->type_name("KEY");
+    const auto many = [](CLI::Option* option, const char* type_name) {
+        option->allow_extra_args(false)->type_name(type_name);
+    };
+    many(command.add_option("--label", flags.labels, "A label that the worker must have"), "NAME");
+    many(command.add_option("--exclusive", flags.exclusive_keys,
+                            "No other job with this key runs at the same time"),
+         "KEY");
+    many(command.add_option("--depends-on", flags.depends_on, "A job that must succeed first"),
+         "ID");
+    command.add_option("--entity", flags.entity, "What it is about")->type_name("TYPE/ID");
+    command.add_option("--site", flags.site, "The site it works on, alone")->type_name("ID");
+    command.add_option("--node", flags.node, "The node it works on, alone")->type_name("ID");
+    command.add_option("--project", flags.project, "The project it belongs to")->type_name("NAME");
+    command.add_option("--source", flags.source, "Where it comes from, for you")->type_name("TEXT");
+    command.add_option("--correlation-id", flags.correlation_id, "To find it by, for you")
+        ->type_name("ID");
+}
+
+}  // namespace
+
+std::string examples(const std::vector<std::string>& lines) {
+    return fmt::format("Examples:\n  {}\n", fmt::join(lines, "\n  "));
+}
+
+void add_run_command(CLI::App& app, Chosen& chosen) {
+    const auto flags = std::make_shared<RunFlags>();
+    CLI::App* command = app.add_subcommand("run", "Submit a job, and wait for it if you like");
+    command->add_option("TYPE", flags->type, "What kind of job")->required()->type_name("");
+    add_job_flags(*command, *flags);
+    command->add_flag("--wait", flags->wait, "Wait for its end, then print its result");
+    command->add_flag("-f,--follow", flags->follow,
+                      "The same, and show what happens: its log, its progress, what it waits for");
+    command
+        ->add_option("--wait-timeout", flags->wait_timeout,
+                     "Wait no longer than this (exit code 7); the job goes on")
+        ->type_name("DURATION");
+    add_common_flags(*command, flags->common, TimeoutFlag::of_the_command);
+    command->footer(examples({
+        R"(sluice run demo.hello --data '{"name":"Ada"}' --follow)",
+        R"(sluice run demo.hello --delay 5m --label linux --curl)",
+        R"(echo '{"name":"Grace"}' | sluice run demo.hello --data - --wait)",
+    }));
+    on_command(*command, chosen, flags, run_job);
+}
+
+}  // namespace sluice::cli

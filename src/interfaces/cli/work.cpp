@@ -1,0 +1,328 @@
+// `sluice work`: a command for every job of some kind, on any machine that reaches the engine.
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <thread>
+
+#include "domain/duration_text.hpp"
+#include "domain/suggestion.hpp"
+#include "interfaces/cli/command_error.hpp"
+#include "interfaces/cli/command_tree.hpp"
+#include "interfaces/cli/common_flags.hpp"
+#include "interfaces/cli/display_text.hpp"
+#include "interfaces/cli/work_talk.hpp"
+#include "interfaces/worker/executor.hpp"
+#include "sluice/worker.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr int concurrency_max = 1000;
+
+struct WorkFlags : ConnectionFlags {
+    std::vector<std::string> types{};
+    std::vector<std::string> queues{};
+    std::vector<std::string> labels{};
+    int concurrency = 1;
+    std::string lease = "30s";
+    std::string grace = "30s";
+    std::string stop_grace = "5s";
+    std::string name{};
+    bool has_exec = false;
+    std::vector<std::string> command{};
+};
+
+// SIGINT, SIGTERM and SIGHUP stop the worker: the first lets jobs finish, the second does not. It
+// must be made before any other thread, so that none of them gets the signals. They stay blocked
+// when it goes, unless by an exception: a worker that ends anyway need not die of them.
+class StopSignals {
+  public:
+    StopSignals() {
+        ::sigemptyset(&signals_);
+        for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&signals_, number);
+        ::pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+    }
+    ~StopSignals() {
+        if (std::uncaught_exceptions() == exceptions_) return;
+        const timespec no_time{};
+        while (::sigtimedwait(&signals_, nullptr, &no_time) > 0) continue;
+        ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+    StopSignals(const StopSignals&) = delete;
+    StopSignals& operator=(const StopSignals&) = delete;
+
+    // Runs the worker to its end; meanwhile, and with those that came before, signals stop it.
+    void run(client::Worker& worker, Talk& talk) {
+        std::atomic<bool> is_over = false;
+        std::thread waiter([&] { wait(worker, talk, is_over); });
+        struct End {
+            std::atomic<bool>& is_over;
+            std::thread& waiter;
+            ~End() {
+                is_over = true;
+                waiter.join();
+            }
+        } const end{is_over, waiter};
+        worker.run();
+    }
+
+  private:
+    void wait(client::Worker& worker, Talk& talk, const std::atomic<bool>& is_over) {
+        int count = 0;
+        while (!is_over) {
+            const timespec patience{0, 100'000'000};
+            if (::sigtimedwait(&signals_, nullptr, &patience) < 0) continue;
+            if (++count == 1) {
+                worker.stop();
+                talk.say(Style::yellow, talk.screen().symbol("■", "#"),
+                         "no more jobs; those that run may finish (again: stop them)");
+            } else {
+                worker.stop_now();
+                talk.say(Style::yellow, talk.screen().symbol("■", "#"), "stopping all jobs");
+            }
+        }
+    }
+
+    sigset_t signals_{};
+    sigset_t before_{};
+    const int exceptions_ = std::uncaught_exceptions();
+};
+
+bool is_executable(const std::filesystem::path& file) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0;
+}
+
+// Refuses at once what would fail for every job.
+void check_command(const std::string& command) {
+    std::error_code ignored;
+    if (command.find('/') != std::string::npos) {
+        if (is_executable(command)) return;
+        const bool exists = std::filesystem::exists(command, ignored);
+        throw CommandError(
+            exit_usage, exists
+                            ? fmt::format("--exec {0}: this is not an executable file; for "
+                                          "a script: chmod +x {0}",
+                                          printable(command))
+                            : fmt::format("--exec {}: there is no such file", printable(command)));
+    }
+    const char* const path = std::getenv("PATH");
+    std::string_view left = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+    for (;;) {
+        const std::size_t end = left.find(':');
+        if (is_executable(std::filesystem::path(left.substr(0, end)) / command)) return;
+        if (end == std::string_view::npos) break;
+        left.remove_prefix(end + 1);
+    }
+    const bool is_here = !command.empty() && std::filesystem::exists(command, ignored);
+    throw CommandError(exit_usage, fmt::format("--exec {0}: there is no such command in PATH{1}",
+                                               printable(command),
+                                               is_here ? "; did you mean ./" + command + "?" : ""));
+}
+
+// Words that came one by one, or with commas between them, or both.
+std::vector<std::string> words_of(const std::vector<std::string>& given) {
+    std::vector<std::string> all;
+    for (const std::string& words : given) {
+        for (std::string& word : comma_list(words)) all.push_back(std::move(word));
+    }
+    return all;
+}
+
+client::Millis duration_within(const std::string& flag, const std::string& text,
+                               client::Millis least, client::Millis most) {
+    const client::Millis duration = duration_flag(flag, text);
+    if (duration < least || duration > most) {
+        throw CommandError(exit_usage,
+                           fmt::format("{} {} is out of range; it must be between {} and {}", flag,
+                                       text, duration_text(least), duration_text(most)));
+    }
+    return duration;
+}
+
+// Each command needs a few descriptors. What commands themselves may open stays as it was, since
+// the leash has been started before.
+void make_room_for_descriptors(int concurrency) {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    const auto wanted = static_cast<rlim_t>(concurrency) * 12 + 200;
+    if (limit.rlim_cur >= wanted) return;
+    limit.rlim_cur = std::min(wanted, limit.rlim_max);
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::string joined(const std::vector<std::string>& words, const char* separator) {
+    return printable(fmt::format("{}", fmt::join(words, separator)));
+}
+
+std::string what_it_does(const WorkFlags& flags, const client::WorkerOptions& options) {
+    std::string text = "jobs";
+    if (!options.types.empty()) text += " of type " + joined(options.types, ", ");
+    if (!options.queues.empty()) text += " in queue " + joined(options.queues, ", ");
+    return fmt::format("{} from {}, {} at once: {}", text, printable(options.connection.server),
+                       options.concurrency, joined(flags.command, " "));
+}
+
+client::WorkerOptions worker_options(const WorkFlags& flags, const std::shared_ptr<Talk>& talk) {
+    using namespace std::chrono_literals;
+    client::WorkerOptions options{
+        .worker_id = flags.name,
+        .queues = words_of(flags.queues),
+        .types = words_of(flags.types),
+        .labels = words_of(flags.labels),
+        .concurrency = flags.concurrency,
+        .lease = duration_within("--lease", flags.lease, 1s, 1h),
+        .shutdown_grace = duration_within("--grace", flags.grace, 0s, 24h * 7),
+        .on_notice = [talk](client::Level level, const std::string& text) {
+            if (level == client::Level::info) {
+                talk->say(Style::blue, talk->screen().symbol("●", "*"), printable(text));
+            } else {
+                talk->complain(printable(text));
+            }
+        }};
+    options.connection.server = flags.server;
+    options.connection.token = flags.token;
+    options.connection.tenant = flags.tenant;
+    options.connection.user_agent = "sluice-work";
+    if (flags.concurrency < 1 || flags.concurrency > concurrency_max) {
+        throw CommandError(exit_usage, fmt::format("--concurrency {} is out of range; it must be "
+                                                   "between 1 and {}",
+                                                   flags.concurrency, concurrency_max));
+    }
+    if (options.types.empty() && options.queues.empty()) {
+        throw CommandError(exit_usage,
+                           "say which jobs the command is for: --types A,B or --queue NAME");
+    }
+    return options;
+}
+
+int work(const WorkFlags& flags) {
+    using namespace std::chrono_literals;
+    StopSignals signals;
+    if (flags.command.empty()) {
+        throw CommandError(exit_usage,
+                           "say what to run for each job, as the last thing: --exec COMMAND ARGS");
+    }
+    check_command(flags.command.front());
+    const auto talk = std::make_shared<Talk>(flags.no_colour, flags.quiet);
+    struct Finish {
+        Talk& talk;
+        ~Finish() { talk.finish(); }
+    } const finish{*talk};
+    client::WorkerOptions options = worker_options(flags, talk);
+    const worker::CommandExecutor executor{
+        .argv = flags.command,
+        .stop_grace = duration_within("--stop-grace", flags.stop_grace, 0s, 24h)};
+    // Long enough for a command to be killed after its grace, and for that to be seen.
+    options.stop_patience = std::max<client::Millis>(10s, executor.stop_grace + 2s);
+
+    ::signal(SIGPIPE, SIG_IGN);
+    const auto leash = std::make_shared<worker::Leash>();
+    make_room_for_descriptors(flags.concurrency);
+    const auto runs = announced(worker::command_worker(executor, leash), talk);
+    client::Worker worker(options);
+    if (options.types.empty()) worker.handle_any(runs);
+    for (const std::string& type : options.types) worker.handle(type, runs);
+    talk->say(Style::blue, talk->screen().symbol("●", "*"), what_it_does(flags, options));
+    signals.run(worker, *talk);
+    talk->say(Style::blue, talk->screen().symbol("●", "*"), "stopped");
+    return exit_ok;
+}
+
+// A word before --exec that is not known.
+[[noreturn]] void refuse_word(const CLI::App& command, const std::string& word) {
+    if (!word.starts_with('-')) {
+        throw CommandError(exit_usage, fmt::format("\"{}\" is not a flag; write --exec before the "
+                                                   "command (see: sluice work --help)",
+                                                   printable(word)));
+    }
+    const std::string name = word.substr(0, word.find('='));
+    std::vector<std::string> known;
+    for (const CLI::Option* flag : command.get_options()) {
+        for (const std::string& long_name : flag->get_lnames()) known.push_back("--" + long_name);
+    }
+    const std::string* meant = nearest(name, known);
+    throw CommandError(
+        exit_usage,
+        fmt::format("\"sluice work\" has no flag {}{} (see: sluice work --help)", printable(name),
+                    meant ? fmt::format("; did you mean \"{}\"?", *meant) : ""));
+}
+
+void add_flags(CLI::App& command, WorkFlags& flags) {
+    command.add_option("--types", flags.types, "Job types to run, with commas between them")
+        ->allow_extra_args(false)
+        ->type_name("A,B");
+    command.add_option("--queue", flags.queues, "Queue to take jobs from; may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("NAME");
+    command.add_option("--label", flags.labels, "What this worker has, for jobs that ask for it")
+        ->allow_extra_args(false)
+        ->type_name("LABEL");
+    command.add_option("--concurrency", flags.concurrency, "Jobs at once")
+        ->type_name("N")
+        ->capture_default_str();
+    command
+        .add_option("--lease", flags.lease,
+                    "How long a job stays this worker's without a sign of life")
+        ->type_name("DURATION")
+        ->capture_default_str();
+    command.add_option("--grace", flags.grace, "How long jobs may go on after SIGTERM or Ctrl-C")
+        ->type_name("DURATION")
+        ->capture_default_str();
+    command
+        .add_option("--stop-grace", flags.stop_grace,
+                    "Between SIGTERM and SIGKILL, for a job that should stop")
+        ->type_name("DURATION")
+        ->capture_default_str();
+    command.add_option("--name", flags.name, "Name of this worker (default: host and process id)")
+        ->type_name("ID");
+    add_connection_flags(command, flags);
+    command.add_flag("--exec", flags.has_exec,
+                     "What follows is the command to run for each job, as it stands; last of all");
+}
+
+}  // namespace
+
+void add_work_command(CLI::App& app, Chosen& chosen) {
+    CLI::App* command = app.add_subcommand("work", "Run a command for each job");
+    const auto flags = std::make_shared<WorkFlags>();
+    add_flags(*command, *flags);
+    // From the first word that is no flag on, all is kept as it stands.
+    command->prefix_command();
+    command->footer(examples(
+        {"sluice work --types greet --exec cat",
+         "sluice work --queue mail --concurrency 8 --exec sh -c 'echo \"::progress 50\"; cat'"}));
+    command->callback([&chosen, flags, command] {
+        flags->command = command->remaining();
+        chosen.action = [flags, command] {
+            if (!flags->has_exec && !flags->command.empty()) {
+                refuse_word(*command, flags->command[0]);
+            }
+            return work(*flags);
+        };
+    });
+}
+
+void mark_command(std::vector<std::string>& words) {
+    if (words.empty() || words[0] != "work") return;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        if (words[i] == "--") {
+            words[i] = "--exec";
+            return;
+        }
+        if (words[i] == "--exec") {
+            const auto next = words.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+            if (next != words.end() && *next == "--") words.erase(next);
+            return;
+        }
+    }
+}
+
+}  // namespace sluice::cli
