@@ -15,9 +15,13 @@ namespace {
 
 // Environment variables and the settings that they stand for.
 constexpr std::pair<const char*, const char*> variables[] = {
-    {"SLUICE_LISTEN", "listen"},   {"SLUICE_STORE", "store"},
-    {"SLUICE_NODE", "node"},       {"SLUICE_LOG_LEVEL", "log_level"},
-    {"SLUICE_NO_AUTH", "no_auth"}, {"SLUICE_LOG_FORMAT", "log_format"},
+    {"SLUICE_LISTEN", "listen"},
+    {"SLUICE_STORE", "store"},
+    {"SLUICE_NODE", "node"},
+    {"SLUICE_LOG_LEVEL", "log.level"},
+    {"SLUICE_NO_AUTH", "no_auth"},
+    {"SLUICE_LOG_FORMAT", "log.format"},
+    {"SLUICE_CONCURRENCY", "runner.concurrency"},
 };
 
 template <class T>
@@ -42,12 +46,18 @@ std::optional<std::string> try_set(Config& config, std::string_view name, std::s
             return fmt::format("an integer between 0 and {}", node_max);
         }
         config.node = static_cast<int>(*node);
-    } else if (name == "log_level") {
+    } else if (name == "log.level") {
         if (!assign(config.log_level, find_name(log_levels, value))) return one_of(log_levels);
-    } else if (name == "log_format") {
+    } else if (name == "log.format") {
         if (!assign(config.log_format, find_name(log_formats, value))) return one_of(log_formats);
     } else if (name == "no_auth") {
         if (!assign(config.no_auth, parse_flag(value))) return "true or false";
+    } else if (name == "runner.concurrency") {
+        const auto count = parse_integer(value);
+        if (!count || *count < 1 || *count > concurrency_max) {
+            return fmt::format("an integer between 1 and {}", concurrency_max);
+        }
+        config.runner.concurrency = static_cast<int>(*count);
     } else {
         return "unknown to this function";
     }
@@ -62,6 +72,7 @@ Result<Done> set_option(Config& config, std::string_view name, std::string_view 
         return Error{ErrorCode::invalid,
                      fmt::format("{}: must be {}, not \"{}\"", origin, *allowed, value), ""};
     }
+    config.origins[std::string(name)] = origin;
     return Done{};
 }
 

@@ -2,19 +2,36 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "domain/job_type.hpp"
 #include "domain/result.hpp"
 #include "domain/time.hpp"
 #include "infrastructure/log.hpp"
 #include "interfaces/http/server.hpp"
+#include "interfaces/worker/executor.hpp"
 
 namespace sluice {
 
 enum class LogFormat { automatic, json, text };  // automatic: text on a terminal, else JSON
+
+// What runs jobs in the engine's own process.
+struct RunnerConfig {
+    std::string name{};  // as workers are named; empty: host name and process id
+    int concurrency = 8;
+    std::vector<std::string> queues{};  // only these; empty: any
+    std::vector<std::string> types{};   // only these; empty: those that have an executor
+    std::vector<std::string> labels{};
+    Duration lease = std::chrono::seconds(30);
+    Duration shutdown_grace = std::chrono::seconds(30);
+};
+
+// Where the values come from that are not the defaults: "sluice.toml:3", "SLUICE_NODE", "--listen".
+using Origins = std::map<std::string, std::string>;
 
 // What an operator can choose. docs/sluice.example.toml explains each setting; its values are
 // these.
@@ -28,7 +45,12 @@ struct Config {
     Duration default_lease = std::chrono::seconds(30);
     Duration max_lease = std::chrono::hours(1);
     std::chrono::hours idempotency_memory{24};
+    bool strict_types = false;
     JobTypes job_types = JobTypes::built_in();
+    RunnerConfig runner{};
+    std::map<std::string, worker::Executor> executors{};  // by job type
+    std::map<std::string, worker::AnsibleNode> nodes{};   // by node_id
+    Origins origins{};
 };
 
 // The value of an environment variable, or nothing when it is not set.
@@ -43,8 +65,8 @@ Result<Config> load_config(std::string_view toml_text, std::string_view file_nam
 // The same from the file that `flag` or else SLUICE_CONFIG names; without either, from no file.
 Result<Config> load_config_file(const std::optional<std::string>& flag, const EnvLookup& env);
 
-// Sets one of listen, store, node, log_level, log_format and no_auth from text. `origin` is what
-// the error calls it, e.g. "--listen". On a refusal nothing has changed.
+// Sets one of listen, store, node, log.level, log.format, no_auth and runner.concurrency from text.
+// `origin` is what the error calls it, e.g. "--listen". On a refusal nothing has changed.
 Result<Done> set_option(Config& config, std::string_view name, std::string_view value,
                         std::string_view origin);
 

@@ -271,6 +271,9 @@ TEST(Config, TheExampleShowsTheDefaults) {
     EXPECT_EQ(example->max_lease, Config{}.max_lease);
     EXPECT_EQ(example->idempotency_memory, Config{}.idempotency_memory);
     EXPECT_EQ(example->job_types.fallback(), JobType{});
+    EXPECT_EQ(example->runner.concurrency, RunnerConfig{}.concurrency);
+    EXPECT_EQ(example->runner.lease, RunnerConfig{}.lease);
+    EXPECT_EQ(example->runner.shutdown_grace, RunnerConfig{}.shutdown_grace);
     EXPECT_EQ(shown.header_time, limits.header_time);
     EXPECT_EQ(shown.body_time, limits.body_time);
     EXPECT_EQ(shown.idle_time, limits.idle_time);

@@ -1,189 +1,15 @@
-// From TOML to Config. Each table is read as a Section, which notes every key that is asked for;
-// what is left when the section closes is unknown. Problems are collected, so that one run shows
-// all of them.
+// From TOML to Config.
 #include "main/config_toml.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-#include <vector>
-
-#include "application/make_job.hpp"
-#include "main/config_values.hpp"
-
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#include <toml++/toml.h>
+#include "main/config_executors.hpp"
+#include "main/config_section.hpp"
 
 namespace sluice {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr const char* duration_form = "a duration such as \"30s\", \"5m\" or \"1h30m\"";
-// What stands in the file, for people.
-std::string found(const toml::node& node) {
-    if (const auto* text = node.as_string()) return '"' + text->get() + '"';
-    if (const auto* number = node.as_integer()) return std::to_string(number->get());
-    if (const auto* number = node.as_floating_point()) return fmt::format("{:#}", number->get());
-    if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
-    if (node.is_table()) return "a table";
-    if (node.is_array()) return "an array";
-    return "a date or time";
-}
-
-class Problems {
-  public:
-    explicit Problems(std::string_view file) : file_(file) {}
-
-    void add(const toml::source_region& where, std::string_view what) {
-        found_.emplace(where.begin.line, fmt::format("{}:{}: {}", file_, where.begin.line, what));
-    }
-    void append_to(std::vector<std::string>& out) const {
-        for (const auto& problem : found_) out.push_back(problem.second);
-    }
-
-  private:
-    std::string file_;
-    std::multimap<std::uint32_t, std::string> found_;  // by line
-};
-
-// One table of the file; no table at all reads as an empty one.
-class Section {
-  public:
-    Section(const toml::table* table, std::string path, Problems& problems)
-        : table_(table), path_(std::move(path)), problems_(problems) {}
-
-    // The node of this key, or nullptr. From now on the key is a known one.
-    const toml::node* find(std::string_view key) {
-        if (!is_known(key)) known_.emplace_back(key);
-        return table_ == nullptr ? nullptr : table_->get(key);
-    }
-
-    std::string name(std::string_view key) const {
-        return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
-    }
-
-    void refuse(std::string_view key, const toml::node& node, std::string_view allowed) {
-        problems_.add(node.source(),
-                      fmt::format("{}: must be {}, not {}", name(key), allowed, found(node)));
-    }
-
-    void problem(std::string_view key, const toml::node& node, std::string_view what) {
-        problems_.add(node.source(), fmt::format("{}: {}", name(key), what));
-    }
-
-    Section section(std::string_view key) {
-        const toml::node* node = find(key);
-        if (node != nullptr && !node->is_table()) refuse(key, *node, "a table");
-        return {node == nullptr ? nullptr : node->as_table(), name(key), problems_};
-    }
-
-    void text(std::string_view key, std::string& out, std::size_t max = limits::name_bytes) {
-        const toml::node* node = find(key);
-        if (node == nullptr) return;
-        const auto* value = node->as_string();
-        if (value == nullptr || value->get().empty() || value->get().size() > max) {
-            return refuse(key, *node, fmt::format("a text of 1 to {} bytes", max));
-        }
-        out = value->get();
-    }
-
-    void flag(std::string_view key, bool& out) {
-        const toml::node* node = find(key);
-        if (node == nullptr) return;
-        const auto* value = node->as_boolean();
-        if (value == nullptr) return refuse(key, *node, "true or false");
-        out = value->get();
-    }
-
-    template <class T>
-    void integer(std::string_view key, T& out, std::int64_t low, std::int64_t high) {
-        const toml::node* node = find(key);
-        if (node == nullptr) return;
-        const auto* value = node->as_integer();
-        if (value == nullptr || value->get() < low || value->get() > high) {
-            return refuse(key, *node, fmt::format("an integer between {} and {}", low, high));
-        }
-        out = static_cast<T>(value->get());
-    }
-
-    template <class T>
-    void choice(std::string_view key, T& out, const Names<T>& names) {
-        const toml::node* node = find(key);
-        if (node == nullptr) return;
-        const auto* value = node->as_string();
-        const auto chosen = value == nullptr ? std::nullopt : find_name(names, value->get());
-        if (!chosen) return refuse(key, *node, one_of(names));
-        out = *chosen;
-    }
-
-    // The duration in `node`, which is that of `key` or inside of it.
-    std::optional<Duration> duration_in(std::string_view key, const toml::node& node, Duration low,
-                                        Duration high) {
-        const auto* text = node.as_string();
-        const auto value = text == nullptr ? std::nullopt : parse_duration(text->get());
-        if (!value) {
-            refuse(key, node, duration_form);
-        } else if (*value < low || *value > high) {
-            refuse(key, node,
-                   fmt::format("between {} and {}", duration_text(low), duration_text(high)));
-        } else {
-            return value;
-        }
-        return std::nullopt;
-    }
-
-    template <class T>
-    void duration(std::string_view key, T& out, Duration low, Duration high) {
-        const toml::node* node = find(key);
-        if (node == nullptr) return;
-        if (const auto value = duration_in(key, *node, low, high)) {
-            out = std::chrono::duration_cast<T>(*value);
-        }
-    }
-
-    void texts(std::string_view key, std::vector<std::string>& out) {
-        const toml::node* node = find(key);
-        if (node == nullptr) return;
-        const toml::array* array = node->as_array();
-        if (array == nullptr) return refuse(key, *node, "an array of texts");
-        out.clear();
-        for (const toml::node& element : *array) {
-            const auto* value = element.as_string();
-            if (value == nullptr) return refuse(key, element, "an array of texts");
-            out.push_back(value->get());
-        }
-    }
-
-    // At most one of the two keys may be there.
-    void either(std::string_view one, std::string_view other) {
-        const toml::node* second = find(other);
-        if (find(one) == nullptr || second == nullptr) return;
-        problem(other, *second, fmt::format("cannot be given together with {}", one));
-    }
-
-    // Reports every key that nobody asked for.
-    void close() {
-        if (table_ == nullptr) return;
-        for (const auto& [key, node] : *table_) {
-            if (is_known(key.str())) continue;
-            problems_.add(key.source(), fmt::format("unknown key \"{}\"; {}", name(key.str()),
-                                                    suggestion(key.str(), known_)));
-        }
-    }
-
-  private:
-    bool is_known(std::string_view key) const {
-        return std::find(known_.begin(), known_.end(), key) != known_.end();
-    }
-
-    const toml::table* table_;
-    std::string path_;
-    Problems& problems_;
-    std::vector<std::string> known_;
-};
 
 void read_backoff(Section& type, Backoff& out) {
     const toml::node* node = type.find("backoff");
@@ -222,7 +48,7 @@ void read_backoff(Section& type, Backoff& out) {
 }
 
 // Overrides what the table names and leaves the rest of `out` as it is.
-void read_job_type(Section type, JobType& out) {
+void read_job_type(Section& type, JobType& out) {
     type.text("queue", out.queue);
     type.integer("priority", out.priority, -limits::priority, limits::priority);
     int retries = out.max_attempts - 1;
@@ -237,19 +63,23 @@ void read_job_type(Section type, JobType& out) {
     type.either("timeout", "timeout_ms");
     type.flag("retry_on_timeout", out.retry_on_timeout);
     read_backoff(type, out.backoff);
+}
+
+void read_default_type(Section type, JobType& out) {
+    read_job_type(type, out);
     type.close();
 }
 
-void read_job_types(const toml::table& file, Section& root, JobTypes& out) {
-    bool strict = false;
-    root.flag("strict_types", strict);
-    out.refuse_unknown(strict);
+void read_job_types(const toml::table& file, Section& root, Config& config) {
+    JobTypes& out = config.job_types;
+    root.flag("strict_types", config.strict_types);
+    out.refuse_unknown(config.strict_types);
 
     // The default comes first, wherever it stands, since new types start from it.
     Section types = root.section("job_types");
     JobType fallback = out.fallback();
-    read_job_type(types.section("default"), fallback);
-    read_job_type(root.section("default_job_type"), fallback);
+    read_default_type(types.section("default"), fallback);
+    read_default_type(root.section("default_job_type"), fallback);
     out.set_default(fallback);
 
     const toml::table* tables = file["job_types"].as_table();
@@ -268,7 +98,14 @@ void read_job_types(const toml::table& file, Section& root, JobTypes& out) {
         const auto known = out.all().find(name);
         JobType type = known == out.all().end() ? fallback : known->second;
         type.name = name;
-        read_job_type(types.section(name), type);
+        Section section = types.section(name);
+        read_job_type(section, type);
+        if (section.has("executor")) {
+            if (auto executor = read_executor(name, section.section("executor"), config.nodes)) {
+                config.executors.insert_or_assign(name, *std::move(executor));
+            }
+        }
+        section.close();
         out.put(std::move(type));
     }
 }
@@ -313,8 +150,8 @@ void read_listen(Section& root, http::ServerOptions& out) {
     out.port = address->port;
 }
 
-void read_file(const toml::table& file, Problems& problems, Config& out) {
-    Section root(&file, "", problems);
+void read_file(const toml::table& file, FileNotes& notes, Config& out) {
+    Section root(&file, "", notes);
     read_listen(root, out.server);
     root.text("store", out.store, 4096);
     root.flag("no_auth", out.no_auth);
@@ -329,7 +166,9 @@ void read_file(const toml::table& file, Problems& problems, Config& out) {
     log.close();
     read_lease(root.section("lease"), out);
     read_limits(root.section("limits"), out.server.limits);
-    read_job_types(file, root, out.job_types);
+    read_runner(root.section("runner"), out.runner);
+    out.nodes = read_nodes(root.section("nodes"));
+    read_job_types(file, root, out);
     root.close();
 }
 
@@ -337,14 +176,14 @@ void read_file(const toml::table& file, Problems& problems, Config& out) {
 
 void read_toml(std::string_view text, std::string_view file_name, Config& out,
                std::vector<std::string>& problems) {
-    Problems found(file_name);
+    FileNotes notes(file_name, out.origins);
     const toml::parse_result parsed = toml::parse(text, file_name);
     if (parsed) {
-        read_file(parsed.table(), found, out);
+        read_file(parsed.table(), notes, out);
     } else {
-        found.add(parsed.error().source(), parsed.error().description());
+        notes.problem(parsed.error().source(), parsed.error().description());
     }
-    found.append_to(problems);
+    notes.append_problems_to(problems);
 }
 
 }  // namespace sluice

@@ -1,5 +1,7 @@
 #include "main/config_values.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -26,6 +28,11 @@ std::optional<HostAndPort> parse_listen(std::string_view text) {
     }
     if (host.empty()) return std::nullopt;
     return HostAndPort{std::string(host), static_cast<std::uint16_t>(*port)};
+}
+
+std::string address_text(const std::string& host, std::uint16_t port) {
+    if (host.find(':') == std::string::npos) return fmt::format("{}:{}", host, port);
+    return fmt::format("[{}]:{}", host, port);
 }
 
 std::optional<bool> parse_flag(std::string_view text) {

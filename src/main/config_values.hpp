@@ -15,6 +15,7 @@
 namespace sluice {
 
 inline constexpr int node_max = 1023;
+inline constexpr int concurrency_max = 1000;
 
 // Each value with its name.
 template <class T>
@@ -55,6 +56,9 @@ struct HostAndPort {
 inline constexpr const char* listen_form =
     "an address such as \"127.0.0.1:7070\" or \"[::1]:7070\"";
 std::optional<HostAndPort> parse_listen(std::string_view text);
+
+// The same the other way round.
+std::string address_text(const std::string& host, std::uint16_t port);
 
 // true, 1, yes, on, or false, 0, no, off, in any case.
 std::optional<bool> parse_flag(std::string_view text);

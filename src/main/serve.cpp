@@ -3,15 +3,19 @@
 //
 // What is declared first is destroyed last. On a signal the I/O thread lets waiting claims go with
 // nothing, stops accepting, and answers what is in work; then run() returns, the committer writes
-// what is left and stops, and the store closes.
+// what is left and stops, and the store closes. Jobs that run in this process finish before that,
+// within their time of grace.
 #include "main/serve.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
+#include <optional>
 #include <random>
 #include <stdexcept>
 
@@ -24,7 +28,11 @@
 #include "infrastructure/system_clock.hpp"
 #include "interfaces/http/routes.hpp"
 #include "interfaces/http/server.hpp"
+#include "interfaces/worker/find_program.hpp"
+#include "main/config_values.hpp"
+#include "main/engine_runner.hpp"
 #include "main/open_store.hpp"
+#include "sluice/client.hpp"
 
 namespace sluice {
 namespace {
@@ -68,15 +76,37 @@ void open_log(const Config& config) {
     log::open(config.log_level, as_json);
 }
 
-std::string start_fields(const std::string& address, const Config& config) {
+std::string start_fields(const std::string& address, const Config& config, bool is_new_store) {
     std::string fields = R"("address":)";
     append_json_string(fields, address);
     fields += R"(,"store":)";
     append_json_string(fields, config.store);
+    fields += is_new_store ? R"(,"new_store":true)" : R"(,"new_store":false)";
     return fields;
 }
 
+// How this program was called, for commands to paste.
+std::string program_name() {
+    std::error_code unknown;
+    const auto path = std::filesystem::read_symlink("/proc/self/exe", unknown);
+    if (unknown || worker::find_program("sluice") == path) return "sluice";
+    const auto near = std::filesystem::proximate(path, unknown);
+    return near.string().size() < path.string().size() ? near.string() : path.string();
+}
+
+std::string executed_types(const Config& config) {
+    std::vector<std::string> types;
+    for (const auto& [type, executor] : config.executors) types.push_back(type);
+    return fmt::format("{}", fmt::join(types, ", "));
+}
+
+// Commands to paste name the address only where the usual one would not do.
+std::string server_flag(const std::string& address) {
+    return address == client::default_server ? "" : " --server " + address;
+}
+
 void print_welcome(const std::string& address, const Config& config) {
+    const std::string flag = server_flag(address);
     fmt::print(stderr,
                "\n"
                "  Sluice {} is serving.\n"
@@ -84,17 +114,17 @@ void print_welcome(const std::string& address, const Config& config) {
                "  API      {}\n"
                "  Store    {}\n"
                "  Access   everybody on this machine, without a token\n"
+               "  Runs     {}\n"
                "\n"
                "  Try next, in another terminal:\n"
                "\n"
-               "    curl -s {}/api/v1/jobs -H 'Content-Type: application/json' \\\n"
-               "         -d '{{\"type\":\"greet\",\"payload\":{{\"name\":\"Ada\"}}}}'\n"
-               "    curl -s {}/api/v1/leases -H 'Content-Type: application/json' \\\n"
-               "         -d '{{\"worker_id\":\"me\"}}'\n"
-               "    curl -s {}/api/v1/jobs\n"
+               "    {} run demo.hello --data '{{\"name\":\"Ada\"}}' --follow{}\n"
+               "    {} run demo.flaky --follow{}\n"
+               "    {} job list{}\n"
                "\n"
-               "  docs/http-api.md shows the rest. Ctrl-C stops it; nothing is lost.\n\n",
-               SLUICE_VERSION, address, config.store, address, address, address);
+               "  Ctrl-C stops it; nothing is lost.\n\n",
+               SLUICE_VERSION, address, config.store, executed_types(config), program_name(), flag,
+               program_name(), flag, program_name(), flag);
 }
 
 void observe(Metrics& metrics, const http::RequestRecord& record) {
@@ -113,6 +143,7 @@ void allow_many_connections() {
 void run_engine(const Config& config, bool welcome) {
     SystemClock clock;
     Metrics metrics(SLUICE_VERSION);
+    const bool is_new = !store_exists(config.store);
     const std::unique_ptr<Store> store = open_store(config.store, clock.now());
     Engine engine(*store, {.node = config.node,
                            .seed = std::random_device()(),
@@ -150,21 +181,29 @@ void run_engine(const Config& config, bool welcome) {
                   .max_lease = config.max_lease};
     app_on_air = &app;
 
+    std::optional<EngineRunner> runner;
+    if (runs_jobs(config)) runner.emplace(config, committer, clock, on_io_thread);
+    const auto stop_serving = [&] {
+        committer.stop_waiting();
+        server.stop(stop_patience);
+    };
     server.every(feed_tick, [&] { feed.tick(); });
     server.on_signals({SIGTERM, SIGINT}, [&](int signal) {
         log::info("stopping", fmt::format(R"("signal":{})", signal));
         app.stopping = true;
-        committer.stop_waiting();
-        server.stop(stop_patience);
+        if (!runner) return stop_serving();
+        runner->stop();  // its jobs report through the engine, which therefore stops after it
     });
+    if (auto owed = reports_for_the_dead(*store->reader(), config); !owed.empty()) {
+        server.post([&, owed = std::move(owed)] { committer.post<Report>(owed, [](auto) {}); });
+    }
+    if (runner) runner->start([&] { server.post(stop_serving); });
 
-    const std::string host = config.server.host.find(':') == std::string::npos
-                                 ? config.server.host
-                                 : fmt::format("[{}]", config.server.host);
-    const std::string address = fmt::format("http://{}:{}", host, server.port());
-    log::info("serving", start_fields(address, config));
+    const std::string address = "http://" + address_text(config.server.host, server.port());
+    log::info("serving", start_fields(address, config, is_new));
     if (welcome) print_welcome(address, config);
     server.run();
+    if (runner) runner->check();
 }
 
 }  // namespace

@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "json/json_writer.hpp"
+#include "main/config_flags.hpp"
+#include "main/config_show.hpp"
+#include "main/engine_commands.hpp"
+
+namespace sluice {
+namespace {
+
+struct ShowFlags {
+    ConfigFlags config{};
+    bool all = false;
+    bool json = false;
+};
+
+void print_json(const std::vector<Setting>& settings) {
+    std::string out;
+    JsonWriter json(out);
+    json.begin_object();
+    json.key("settings");
+    json.begin_array();
+    for (const Setting& setting : settings) {
+        json.begin_object();
+        json.field("key", setting.key);
+        json.field("value", setting.value);
+        json.field("origin", setting.origin);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    fmt::print("{}\n", out);
+}
+
+void print_lines(const std::vector<Setting>& settings) {
+    if (isatty(STDOUT_FILENO) == 0) {
+        for (const auto& [key, value, origin] : settings) {
+            fmt::print("{}\t{}\t{}\n", key, value, origin);
+        }
+        return;
+    }
+    std::size_t key_width = 0, value_width = 0;
+    for (const auto& [key, value, origin] : settings) {
+        key_width = std::max(key_width, key.size());
+        value_width = std::max(value_width, std::min<std::size_t>(value.size(), 44));
+    }
+    for (const auto& [key, value, origin] : settings) {
+        fmt::print("{:<{}}  {:<{}}  {}\n", key, key_width, value, value_width, origin);
+    }
+}
+
+int show(const ShowFlags& flags) {
+    const auto settings = settings_of(make_config(flags.config), flags.all);
+    if (flags.json) {
+        print_json(settings);
+    } else {
+        print_lines(settings);
+    }
+    return EXIT_SUCCESS;
+}
+
+int check(const ConfigFlags& flags) {
+    const Config config = make_config(flags);
+    const std::string file = flags.config.value_or(environment("SLUICE_CONFIG").value_or(""));
+    fmt::print("{}: {} values set, {} job types with an executor; no problems\n",
+               file.empty() ? "no configuration file" : file, config.origins.size(),
+               config.executors.size());
+    return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+void add_config_commands(CLI::App& app, cli::Chosen& chosen) {
+    CLI::App* group = app.add_subcommand("config", "Look at the configuration");
+    group->require_subcommand(1);
+
+    const auto shown = std::make_shared<ShowFlags>();
+    CLI::App* show_command =
+        group->add_subcommand("show", "Every setting, its value, and where that comes from");
+    add_config_flags(*show_command, shown->config);
+    show_command->add_flag("--all", shown->all, "Also the job types that are as they come");
+    show_command->add_flag("--json", shown->json, "As one JSON document");
+    show_command->footer(
+        "Flags win over SLUICE_* variables, those over the file, and that over the defaults.\n\n"
+        "Examples:\n"
+        "  sluice config show\n"
+        "  sluice config show --json");
+    show_command->callback([shown, &chosen] { chosen.action = [shown] { return show(*shown); }; });
+
+    const auto checked = std::make_shared<ConfigFlags>();
+    CLI::App* check_command =
+        group->add_subcommand("check", "Whether the configuration can be used; says every mistake");
+    add_config_flags(*check_command, *checked);
+    check_command->footer(
+        "Examples:\n"
+        "  sluice config check");
+    check_command->callback(
+        [checked, &chosen] { chosen.action = [checked] { return check(*checked); }; });
+}
+
+}  // namespace sluice

@@ -1,0 +1,207 @@
+#include "main/config_show.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "domain/json_text.hpp"
+#include "interfaces/worker/url_text.hpp"
+#include "main/config_values.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr const char* hidden = "(hidden)";
+
+std::string quoted(const std::string& text) {
+    std::string out;
+    append_json_string(out, text);  // what TOML reads as the same text
+    return out;
+}
+std::string quoted(Duration duration) {
+    return quoted(duration_text(duration));
+}
+std::string list_of(const std::vector<std::string>& texts) {
+    std::string out = "[";
+    for (const std::string& text : texts) out += (out.size() > 1 ? ", " : "") + quoted(text);
+    return out + "]";
+}
+std::string flag(bool truth) {
+    return truth ? "true" : "false";
+}
+
+template <class T>
+std::string name_of(const Names<T>& names, T value) {
+    for (const auto& [name, known] : names) {
+        if (known == value) return quoted(name);
+    }
+    return {};
+}
+
+std::string backoff_text(const Backoff& backoff) {
+    switch (backoff.kind) {
+        case Backoff::Kind::none: return "\"none\"";
+        case Backoff::Kind::list: {
+            std::vector<std::string> delays;
+            for (const Duration delay : backoff.delays) delays.push_back(duration_text(delay));
+            return list_of(delays);
+        }
+        case Backoff::Kind::exponential: break;
+    }
+    return fmt::format("{{kind = \"exponential\", base = {}, cap = {}}}", quoted(backoff.base),
+                       quoted(backoff.cap));
+}
+
+class Listing {
+  public:
+    explicit Listing(const Origins& origins) : origins_(origins) {}
+
+    void add(const std::string& key, std::string value) {
+        settings_.push_back({key, std::move(value), origin_of(key)});
+    }
+
+    // `other` is another name under which the file may have it.
+    void add(const std::string& key, const std::string& other, std::string value) {
+        const std::string& written = origins_.contains(other) ? other : key;
+        settings_.push_back({key, std::move(value), origin_of(written)});
+    }
+
+    std::vector<Setting> take() { return std::move(settings_); }
+
+  private:
+    std::string origin_of(const std::string& key) const {
+        const auto found = origins_.find(key);
+        return found == origins_.end() ? "default" : found->second;
+    }
+
+    const Origins& origins_;
+    std::vector<Setting> settings_;
+};
+
+void add_type(Listing& out, const std::string& path, const JobType& type) {
+    out.add(path + "queue", quoted(type.queue));
+    out.add(path + "priority", std::to_string(type.priority));
+    out.add(path + "max_attempts", path + "max_retries", std::to_string(type.max_attempts));
+    out.add(path + "timeout", path + "timeout_ms", quoted(type.timeout));
+    out.add(path + "retry_on_timeout", flag(type.retry_on_timeout));
+    out.add(path + "backoff", backoff_text(type.backoff));
+}
+
+void add_http(Listing& out, const std::string& path, const worker::HttpExecutor& http) {
+    out.add(path + "url", quoted(worker::shown_url(http.url)));
+    out.add(path + "method", quoted(http.method));
+    for (const auto& [name, value] : http.headers)
+        out.add(path + "headers." + name, path + "headers", hidden);
+    out.add(path + "timeout", quoted(http.timeout));
+    out.add(path + "allow_private_addresses", flag(http.allow_private_addresses));
+    out.add(path + "redirects", std::to_string(http.redirects_max));
+}
+
+void add_command(Listing& out, const std::string& path, const std::string& key,
+                 const worker::CommandExecutor& command) {
+    out.add(path + key, list_of(command.argv));
+    out.add(path + "directory", quoted(command.directory));
+    for (const auto& [name, value] : command.environment) {
+        out.add(path + "environment." + name, path + "environment", hidden);
+    }
+    out.add(path + "stop_grace", quoted(command.stop_grace));
+}
+
+struct AddExecutor {
+    Listing& out;
+    const std::string& path;
+
+    void operator()(const worker::CommandExecutor& command) const {
+        out.add(path + "kind", "\"command\"");
+        add_command(out, path, "argv", command);
+    }
+    void operator()(const worker::HttpExecutor& http) const {
+        out.add(path + "kind", "\"http\"");
+        add_http(out, path, http);
+    }
+    void operator()(const worker::AnsibleExecutor& ansible) const {
+        out.add(path + "kind", "\"ansible\"");
+        out.add(path + "playbook", quoted(ansible.playbook));
+        out.add(path + "program", quoted(ansible.program));
+        out.add(path + "timeout", quoted(ansible.timeout));
+    }
+    void operator()(const worker::MsuiteExecutor& msuite) const {
+        out.add(path + "kind", "\"msuite\"");
+        if (const auto* command = std::get_if<worker::CommandExecutor>(&msuite.by)) {
+            add_command(out, path, "command", *command);
+        } else if (const auto* http = std::get_if<worker::HttpExecutor>(&msuite.by)) {
+            add_http(out, path, *http);
+        } else if (const auto* check = std::get_if<worker::SimulatedCheck>(&msuite.by)) {
+            out.add(path + "simulate.pass", flag(check->pass));
+            out.add(path + "simulate.delay", quoted(check->delay));
+            out.add(path + "simulate.test_count", std::to_string(check->test_count));
+            out.add(path + "simulate.failures", list_of(check->failures));
+        }
+    }
+    void operator()(const worker::DemoExecutor&) const { out.add(path + "kind", "\"demo\""); }
+};
+
+void add_limits(Listing& out, const http::Limits& limits) {
+    out.add("limits.header_time", quoted(limits.header_time));
+    out.add("limits.body_time", quoted(limits.body_time));
+    out.add("limits.idle_time", quoted(limits.idle_time));
+    out.add("limits.write_time", quoted(limits.write_time));
+    out.add("limits.stream_life", quoted(limits.stream_life));
+    out.add("limits.header_bytes", std::to_string(limits.header_bytes));
+    out.add("limits.header_count", std::to_string(limits.header_count));
+    out.add("limits.target_bytes", std::to_string(limits.target_bytes));
+    out.add("limits.body_bytes", std::to_string(limits.body_bytes));
+    out.add("limits.connections", std::to_string(limits.connections));
+    out.add("limits.connections_per_address", std::to_string(limits.connections_per_address));
+    out.add("limits.streams", std::to_string(limits.streams));
+}
+
+void add_runner(Listing& out, const RunnerConfig& runner) {
+    out.add("runner.name", quoted(runner.name));
+    out.add("runner.concurrency", std::to_string(runner.concurrency));
+    out.add("runner.queues", list_of(runner.queues));
+    out.add("runner.types", list_of(runner.types));
+    out.add("runner.labels", list_of(runner.labels));
+    out.add("runner.lease", quoted(runner.lease));
+    out.add("runner.shutdown_grace", quoted(runner.shutdown_grace));
+}
+
+}  // namespace
+
+std::vector<Setting> settings_of(const Config& config, bool all) {
+    Listing out(config.origins);
+    out.add("listen", quoted(address_text(config.server.host, config.server.port)));
+    out.add("store", quoted(config.store));
+    out.add("no_auth", flag(config.no_auth));
+    out.add("node", std::to_string(config.node));
+    out.add("allowed_hosts", list_of(config.server.allowed_hosts));
+    out.add("idempotency_hours", std::to_string(config.idempotency_memory.count()));
+    out.add("strict_types", flag(config.strict_types));
+    out.add("log.level", name_of(log_levels, config.log_level));
+    out.add("log.format", name_of(log_formats, config.log_format));
+    out.add("lease.default", quoted(config.default_lease));
+    out.add("lease.max", quoted(config.max_lease));
+    add_limits(out, config.server.limits);
+    add_runner(out, config.runner);
+    for (const auto& [name, node] : config.nodes) {
+        const std::string path = fmt::format("nodes.{}.", name);
+        out.add(path + "hostname", quoted(node.hostname));
+        out.add(path + "port", std::to_string(node.port));
+        out.add(path + "user", quoted(node.user));
+        out.add(path + "key_file", quoted(node.key_file));
+        out.add(path + "connection", quoted(node.connection));
+    }
+    add_type(out, "job_types.default.", config.job_types.fallback());
+    const JobTypes built_in = JobTypes::built_in();
+    for (const auto& [name, type] : config.job_types.all()) {
+        const auto known = built_in.all().find(name);
+        const bool changed = known == built_in.all().end() || known->second != type;
+        if (all || changed) add_type(out, fmt::format("job_types.{}.", name), type);
+    }
+    for (const auto& [type, executor] : config.executors) {
+        const std::string path = fmt::format("job_types.{}.executor.", type);
+        std::visit(AddExecutor{out, path}, executor);
+    }
+    return out.take();
+}
+
+}  // namespace sluice

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "main/config.hpp"
+
+namespace sluice {
+
+struct Setting {
+    std::string key{};
+    std::string value{};   // as it would stand in a file; secrets are hidden
+    std::string origin{};  // "default", "sluice.toml:3", "SLUICE_NODE", "--listen"
+};
+
+// Every setting that is in force. Job types that are as they come are left out unless `all`.
+std::vector<Setting> settings_of(const Config& config, bool all);
+
+}  // namespace sluice

@@ -1,0 +1,291 @@
+// Looks at everything that an engine needs on this machine, and says what to do about what is
+// wrong.
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/statvfs.h>
+#include <sys/timex.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+
+#include "interfaces/cli/screen.hpp"
+#include "interfaces/worker/find_program.hpp"
+#include "json/json_writer.hpp"
+#include "main/config_flags.hpp"
+#include "main/config_values.hpp"
+#include "main/engine_commands.hpp"
+#include "main/open_store.hpp"
+#include "sluice/client.hpp"
+
+namespace sluice {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Verdict { good, doubtful, bad };
+
+struct Finding {
+    Verdict verdict = Verdict::good;
+    std::string subject{};
+    std::string detail{};
+    std::string advice{};  // for what is not good
+};
+
+class Findings {
+  public:
+    void good(std::string subject, std::string detail) {
+        all_.push_back({Verdict::good, std::move(subject), std::move(detail), {}});
+    }
+    void doubtful(std::string subject, std::string detail, std::string advice) {
+        all_.push_back(
+            {Verdict::doubtful, std::move(subject), std::move(detail), std::move(advice)});
+    }
+    void bad(std::string subject, std::string detail, std::string advice) {
+        all_.push_back({Verdict::bad, std::move(subject), std::move(detail), std::move(advice)});
+    }
+    const std::vector<Finding>& all() const { return all_; }
+
+  private:
+    std::vector<Finding> all_;
+};
+
+constexpr std::string_view sqlite_scheme = "sqlite:";
+
+void look_at_disk(const fs::path& folder, Findings& out) {
+    struct statvfs space {};
+    struct statfs kind {};
+    if (statvfs(folder.c_str(), &space) != 0 || statfs(folder.c_str(), &kind) != 0) return;
+    const auto free_mib = space.f_bavail * space.f_frsize / (1024 * 1024);
+    const std::string detail = fmt::format("{} MiB free at {}", free_mib, folder.string());
+    if (free_mib < 1024) {
+        out.doubtful("disk", detail, "make room: an engine that cannot write refuses new jobs");
+    } else {
+        out.good("disk", detail);
+    }
+    constexpr long nfs = 0x6969, smb = 0x517B, cifs = 0xFF534D42, smb2 = 0xFE534D42;
+    if (kind.f_type == nfs || kind.f_type == smb || kind.f_type == cifs || kind.f_type == smb2) {
+        out.bad("file system", "the store is on a network file system",
+                "keep it on a local disk: SQLite's locks and syncs do not hold over a network");
+    }
+}
+
+void look_at_store(const Config& config, Findings& out) {
+    if (!config.store.starts_with(sqlite_scheme)) {
+        out.doubtful("store", config.store + " keeps nothing when the engine stops",
+                     "use --store sqlite:PATH for jobs that must not be lost");
+        return;
+    }
+    const fs::path path = fs::absolute(config.store.substr(sqlite_scheme.size()));
+    fs::path folder = path.parent_path();
+    while (!fs::exists(folder) && folder.has_parent_path()) folder = folder.parent_path();
+    if (!fs::is_directory(folder) || access(folder.c_str(), W_OK) != 0) {
+        out.bad("store", fmt::format("{} cannot be written", folder.string()),
+                "run the engine as the user that owns the folder, or choose another --store");
+        return;
+    }
+    look_at_disk(folder, out);
+    if (!fs::exists(path)) {
+        return out.good("store", config.store + " will be made at the first start");
+    }
+    try {
+        const auto steps = store_migrations(config.store);
+        const auto differs = [](const auto& step) { return !step.matches; };
+        const auto pending = [](const auto& step) { return !step.applied_at; };
+        if (std::any_of(steps.begin(), steps.end(), differs)) {
+            out.bad("store", config.store + " was made by another version of sluice",
+                    "use the version that made it, or a later one");
+        } else if (std::any_of(steps.begin(), steps.end(), pending)) {
+            out.doubtful("store", config.store + " is of an earlier version",
+                         "the next start brings it up to date, or: sluice migrate up");
+        } else {
+            out.good("store", config.store);
+        }
+    } catch (const std::exception& error) {
+        out.bad("store", error.what(), "restore it from a backup, or choose another --store");
+    }
+}
+
+void look_at_engine(const Config& config, Findings& out) {
+    const std::string host = config.server.host == "0.0.0.0" ? "127.0.0.1" : config.server.host;
+    const std::string address = "http://" + address_text(host, config.server.port);
+    const client::Millis short_time(2000), no_time(0);
+    client::Client engine({.server = address, .timeout = short_time, .patience = no_time});
+    try {
+        engine.call("GET", "/readyz", "", false);
+        out.good("engine", "serves on " + address);
+    } catch (const client::Error& error) {
+        if (error.status() == 503) {
+            out.bad("engine", fmt::format("{} is up but not ready: {}", address, error.what()),
+                    "look at its log; it goes on by itself when its store answers");
+        } else if (error.status() != 0) {
+            out.bad("engine", fmt::format("what listens on {} is no engine", address),
+                    "stop it, or choose another --listen");
+        } else {
+            out.good("engine", fmt::format("none serves on {}", address));
+        }
+    }
+}
+
+void look_at_limits(const Config& config, Findings& out) {
+    rlimit files{};
+    getrlimit(RLIMIT_NOFILE, &files);
+    const auto wanted = static_cast<rlim_t>(config.server.limits.connections) + 256;
+    if (files.rlim_max < wanted) {
+        out.doubtful("open files",
+                     fmt::format("{} allowed, {} connections configured", files.rlim_max,
+                                 config.server.limits.connections),
+                     "raise the limit (LimitNOFILE= in systemd), or lower limits.connections");
+    } else {
+        out.good("open files", fmt::format("{} allowed", files.rlim_max));
+    }
+}
+
+void look_at_clock(Findings& out) {
+    timex state{};
+    if (adjtimex(&state) == TIME_ERROR) {
+        out.doubtful("clock", "is not synchronised",
+                     "run chrony or systemd-timesyncd: times in the history come from it");
+    } else {
+        out.good("clock", "is synchronised");
+    }
+}
+
+void look_at_program(const std::string& type, const std::string& program, Findings& out) {
+    if (const auto path = worker::find_program(program)) {
+        out.good("executor", fmt::format("{} runs {}", type, path->string()));
+    } else {
+        out.bad("executor", fmt::format("{}: there is no program {}", type, program),
+                "install it, or correct the executor of this job type");
+    }
+}
+
+void look_at_executors(const Config& config, Findings& out) {
+    for (const auto& [type, executor] : config.executors) {
+        if (const auto* command = std::get_if<worker::CommandExecutor>(&executor)) {
+            look_at_program(type, command->argv.front(), out);
+        } else if (const auto* ansible = std::get_if<worker::AnsibleExecutor>(&executor)) {
+            look_at_program(type, ansible->program, out);
+            if (access(ansible->playbook.c_str(), R_OK) != 0) {
+                out.bad("executor", fmt::format("{}: cannot read {}", type, ansible->playbook),
+                        "correct executor.playbook of this job type");
+            }
+        }
+    }
+    for (const auto& [name, node] : config.nodes) {
+        if (node.key_file.empty() || access(node.key_file.c_str(), R_OK) == 0) continue;
+        out.bad("node", fmt::format("{}: cannot read {}", name, node.key_file),
+                "correct key_file of this node");
+    }
+}
+
+void look_at_production(const Config& config, Findings& out) {
+    if (config.no_auth) {
+        out.bad("access", "no_auth lets everybody in", "remove no_auth and --no-auth");
+    }
+    if (geteuid() == 0) {
+        out.doubtful("user", "this is root", "give the engine a user of its own");
+    }
+    if (config.store.find("/tmp/") != std::string::npos) {
+        out.bad("store", "is in a folder that a restart empties", "choose another --store");
+    }
+    if (config.server.allowed_hosts.empty()) {
+        out.doubtful("allowed_hosts", "any name may stand in the Host header",
+                     "list the names by which clients reach the engine");
+    }
+}
+
+struct DoctorFlags {
+    ConfigFlags config{};
+    bool production = false;
+    bool json = false;
+};
+
+const char* word_of(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::good: return "ok";
+        case Verdict::doubtful: return "warn";
+        case Verdict::bad: return "fail";
+    }
+    return "";
+}
+
+void print_json(const Findings& findings) {
+    std::string out;
+    JsonWriter json(out);
+    json.begin_object();
+    json.key("findings");
+    json.begin_array();
+    for (const Finding& finding : findings.all()) {
+        json.begin_object();
+        json.field("verdict", word_of(finding.verdict));
+        json.field("subject", finding.subject);
+        json.field("detail", finding.detail);
+        json.field("advice", finding.advice);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    fmt::print("{}\n", out);
+}
+
+void print_lines(const Findings& findings) {
+    const cli::Screen screen = cli::screen_on(STDOUT_FILENO, false);
+    const cli::Style styles[] = {cli::Style::green, cli::Style::yellow, cli::Style::red};
+    for (const Finding& finding : findings.all()) {
+        const auto style = styles[static_cast<std::size_t>(finding.verdict)];
+        const std::string word = fmt::format("{:<4}", word_of(finding.verdict));
+        fmt::print("{}  {:<13}  {}\n", screen.painted(style, word), finding.subject,
+                   finding.detail);
+        if (!finding.advice.empty()) fmt::print("{:21}{}\n", "", finding.advice);
+    }
+}
+
+int examine(const DoctorFlags& flags) {
+    Findings findings;
+    try {
+        const Config config = make_config(flags.config);
+        findings.good("configuration", fmt::format("{} values set", config.origins.size()));
+        look_at_store(config, findings);
+        look_at_engine(config, findings);
+        look_at_limits(config, findings);
+        look_at_clock(findings);
+        look_at_executors(config, findings);
+        if (flags.production) look_at_production(config, findings);
+    } catch (const std::runtime_error& error) {
+        findings.bad("configuration", error.what(), "correct it; sluice config check looks again");
+    }
+    if (flags.json) {
+        print_json(findings);
+    } else {
+        print_lines(findings);
+    }
+    const auto& all = findings.all();
+    const bool any_bad = std::any_of(all.begin(), all.end(), [](const Finding& finding) {
+        return finding.verdict == Verdict::bad;
+    });
+    return any_bad ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+}  // namespace
+
+void add_doctor_command(CLI::App& app, cli::Chosen& chosen) {
+    const auto flags = std::make_shared<DoctorFlags>();
+    CLI::App* command =
+        app.add_subcommand("doctor", "Look for what could go wrong on this machine");
+    add_config_flags(*command, flags->config);
+    command->add_flag("--production", flags->production, "Also what only development may have");
+    command->add_flag("--json", flags->json, "As one JSON document");
+    command->footer(
+        "Ends with 1 when something is wrong.\n\n"
+        "Examples:\n"
+        "  sluice doctor\n"
+        "  sluice doctor --json");
+    command->callback([flags, &chosen] { chosen.action = [flags] { return examine(*flags); }; });
+}
+
+}  // namespace sluice

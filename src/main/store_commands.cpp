@@ -1,0 +1,253 @@
+// What looks into a store on this machine: audit and migrate.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "application/verify_history.hpp"
+#include "infrastructure/system_clock.hpp"
+#include "interfaces/http/native/job_json.hpp"
+#include "main/config_flags.hpp"
+#include "main/engine_commands.hpp"
+#include "main/open_store.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr int page = 500;
+
+int verify(const ConfigFlags& flags) {
+    const auto reader = open_reader(make_config(flags).store);
+    const Verification result = verify_history(*reader);
+    if (result.first_break) {
+        fmt::print(stderr, "job {} event {}: {}\n", to_text(result.first_break->job),
+                   result.first_break->seq, result.first_break->what);
+        return cli::exit_conflict;
+    }
+    fmt::print("{} jobs, {} events: every chain holds\n", result.jobs, result.events);
+    return EXIT_SUCCESS;
+}
+
+// Writes lines to a file or to standard output, and fails when one could not be written.
+class LineFile {
+  public:
+    explicit LineFile(const std::string& path) : path_(path) {
+        if (path.empty()) return;
+        file_ = std::fopen(path.c_str(), "wx");
+        if (file_ == nullptr) {
+            throw std::runtime_error(
+                fmt::format("{}: cannot be made; it must not be there yet", path));
+        }
+    }
+    ~LineFile() {
+        if (file_ != stdout) std::fclose(file_);
+    }
+    LineFile(const LineFile&) = delete;
+    LineFile& operator=(const LineFile&) = delete;
+
+    void write(std::string& line) {
+        line += '\n';
+        std::fwrite(line.data(), 1, line.size(), file_);
+        line.clear();
+    }
+    void finish() {
+        if (std::fflush(file_) != 0 || std::ferror(file_) != 0) {
+            throw std::runtime_error("the export could not be written to its end");
+        }
+    }
+
+  private:
+    std::string path_;
+    std::FILE* file_ = stdout;
+};
+
+struct ExportFlags {
+    ConfigFlags config{};
+    std::string job{};
+    std::string file{};
+    bool logs = false;
+};
+
+class Exporter {
+  public:
+    Exporter(JobReader& reader, LineFile& file, bool logs)
+        : reader_(reader), file_(file), logs_(logs) {}
+
+    void add(const Job& job) {
+        ++jobs_;
+        line([&](JsonWriter& json) {
+            json.field("record", "job");
+            json.key("job");
+            http::native::write_job(json, job);
+        });
+        events_ += add_all(
+            job.spec.id, "event",
+            [&](std::int64_t after) { return reader_.events(job.spec.id, after, page); },
+            http::native::write_event);
+        if (!logs_) return;
+        lines_ += add_all(
+            job.spec.id, "log",
+            [&](std::int64_t after) { return reader_.logs(job.spec.id, after, page); },
+            http::native::write_log_line);
+    }
+
+    // A file without this record is not whole.
+    void finish() {
+        line([&](JsonWriter& json) {
+            json.field("record", "end");
+            json.field("jobs", jobs_);
+            json.field("events", events_);
+            json.field("logs", lines_);
+        });
+        file_.finish();
+        fmt::print(stderr, "{} jobs, {} events, {} log lines\n", jobs_, events_, lines_);
+    }
+
+  private:
+    template <class Fill>
+    void line(Fill fill) {
+        JsonWriter json(text_);
+        json.begin_object();
+        fill(json);
+        json.end_object();
+        file_.write(text_);
+    }
+
+    template <class Read, class Write>
+    std::int64_t add_all(JobId job, const char* record, Read read, Write write) {
+        std::int64_t count = 0;
+        for (std::int64_t after = 0;;) {
+            const auto items = read(after);
+            for (const auto& item : items) {
+                line([&](JsonWriter& json) {
+                    json.field("record", record);
+                    json.field("job_id", job);
+                    json.key(record);
+                    write(json, item);
+                });
+                after = item.seq;
+            }
+            count += static_cast<std::int64_t>(items.size());
+            if (items.size() < page) return count;
+        }
+    }
+
+    JobReader& reader_;
+    LineFile& file_;
+    bool logs_;
+    std::string text_;
+    std::int64_t jobs_ = 0;
+    std::int64_t events_ = 0;
+    std::int64_t lines_ = 0;
+};
+
+int export_history(const ExportFlags& flags) {
+    const auto reader = open_reader(make_config(flags.config).store);
+    const auto only = parse_job_id(flags.job);
+    if (!flags.job.empty() && !only) {
+        fmt::print(stderr, "sluice: --job: \"{}\" is not a job id of 24 hex digits\n", flags.job);
+        return cli::exit_usage;
+    }
+    if (only && !reader->find_one(*only)) {
+        fmt::print(stderr, "sluice: there is no job {}\n", flags.job);
+        return cli::exit_not_found;
+    }
+    LineFile file(flags.file);
+    Exporter exporter(*reader, file, flags.logs);
+    if (only) {
+        exporter.add(*reader->find_one(*only));
+    } else {
+        for (JobId after{};;) {
+            const auto ids = reader->ids_after(after, page);
+            if (ids.empty()) break;
+            for (const auto& job : reader->find(ids)) {
+                if (job) exporter.add(*job);
+            }
+            after = ids.back();
+        }
+    }
+    exporter.finish();
+    return EXIT_SUCCESS;
+}
+
+int show_migrations(const ConfigFlags& flags) {
+    const auto steps = store_migrations(make_config(flags).store);
+    bool is_current = true;
+    for (const auto& step : steps) {
+        const char* state = !step.matches ? "differs" : step.applied_at ? "applied" : "pending";
+        fmt::print("{:<20}  {:<8}  {}\n", step.name, state,
+                   step.applied_at ? to_rfc3339(*step.applied_at) : "-");
+        is_current = is_current && step.matches && step.applied_at;
+    }
+    if (is_current) return EXIT_SUCCESS;
+    fmt::print(stderr,
+               "the store and this version differ: sluice migrate up applies what is "
+               "pending; a step that differs belongs to another version\n");
+    return cli::exit_conflict;
+}
+
+int migrate_up(const ConfigFlags& flags) {
+    const std::string store = make_config(flags).store;
+    SystemClock clock;
+    open_store(store, clock.now());
+    fmt::print("{}: up to date\n", store);
+    return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+void add_audit_commands(CLI::App& app, cli::Chosen& chosen) {
+    CLI::App* group = app.add_subcommand("audit", "Look into the history of a store");
+    group->require_subcommand(1);
+
+    const auto verified = std::make_shared<ConfigFlags>();
+    CLI::App* verify_command = group->add_subcommand("verify", "Check every job's chain of events");
+    add_store_flag(*verify_command, *verified);
+    verify_command->footer(
+        "The store may be in use. Ends with 6 when a chain is broken.\n\n"
+        "Examples:\n"
+        "  sluice audit verify --store sqlite:sluice-data/sluice.db");
+    verify_command->callback(
+        [verified, &chosen] { chosen.action = [verified] { return verify(*verified); }; });
+
+    const auto exported = std::make_shared<ExportFlags>();
+    CLI::App* export_command =
+        group->add_subcommand("export", "Write jobs and their events as lines of JSON");
+    add_store_flag(*export_command, exported->config);
+    export_command->add_option("--job", exported->job, "Only this job")->type_name("ID");
+    export_command->add_option("--file", exported->file, "A new file (default: standard output)")
+        ->type_name("PATH");
+    export_command->add_flag("--logs", exported->logs, "With log lines");
+    export_command->footer(
+        "Each line has a \"record\": job, event, log, and at the end one that counts them.\n\n"
+        "Examples:\n"
+        "  sluice audit export --store sqlite:sluice-data/sluice.db --logs");
+    export_command->callback(
+        [exported, &chosen] { chosen.action = [exported] { return export_history(*exported); }; });
+}
+
+void add_migrate_commands(CLI::App& app, cli::Chosen& chosen) {
+    CLI::App* group = app.add_subcommand("migrate", "Bring a store to this version's form");
+    group->require_subcommand(1);
+
+    const auto shown = std::make_shared<ConfigFlags>();
+    CLI::App* status = group->add_subcommand("status", "Which steps the store has");
+    add_store_flag(*status, *shown);
+    status->footer(
+        "Examples:\n"
+        "  sluice migrate status --store sqlite:sluice-data/sluice.db");
+    status->callback(
+        [shown, &chosen] { chosen.action = [shown] { return show_migrations(*shown); }; });
+
+    const auto raised = std::make_shared<ConfigFlags>();
+    CLI::App* up = group->add_subcommand("up", "Apply the steps that the store does not have");
+    add_store_flag(*up, *raised);
+    up->footer(
+        "While no engine uses the store. An engine does the same when it starts.\n\n"
+        "Examples:\n"
+        "  sluice migrate up --store sqlite:new/sluice.db");
+    up->callback([raised, &chosen] { chosen.action = [raised] { return migrate_up(*raised); }; });
+}
+
+}  // namespace sluice
