@@ -16,8 +16,8 @@ namespace sluice {
 // Whether the configuration has jobs run in the engine's own process.
 bool runs_jobs(const Config& config);
 
-// What an engine that died owes for the jobs that ran in its process and have died with it. Only for
-// a store that one engine owns: then whoever goes by this engine's name is gone.
+// What an engine that died owes for the jobs that ran in its process and have died with it. Only
+// for a store that one engine owns: then whoever goes by this engine's name is gone.
 std::vector<Report> reports_for_the_dead(JobReader& reader, const Config& config);
 
 // Runs the job types that have an executor, on threads of its own.
