@@ -15,7 +15,6 @@ namespace {
 constexpr Millis claim_wait_max{10'000};
 constexpr Millis claim_pause_max{5'000};
 constexpr Millis lease_min{100};
-constexpr int concurrency_max = 1000;
 constexpr int log_threads_max = 4;
 constexpr int claim_max = 200;  // jobs, so that the largest ones fit into one answer
 constexpr int unreported_min = 16;

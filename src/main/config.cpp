@@ -54,8 +54,8 @@ std::optional<std::string> try_set(Config& config, std::string_view name, std::s
         if (!assign(config.no_auth, parse_flag(value))) return "true or false";
     } else if (name == "runner.concurrency") {
         const auto count = parse_integer(value);
-        if (!count || *count < 1 || *count > concurrency_max) {
-            return fmt::format("an integer between 1 and {}", concurrency_max);
+        if (!count || *count < 1 || *count > client::concurrency_max) {
+            return fmt::format("an integer between 1 and {}", client::concurrency_max);
         }
         config.runner.concurrency = static_cast<int>(*count);
     } else {

@@ -136,7 +136,7 @@ Executor read_kind(Kind kind, Section& table, const std::map<std::string, Ansibl
 
 void read_runner(Section table, RunnerConfig& out) {
     table.text("name", out.name);
-    table.integer("concurrency", out.concurrency, 1, concurrency_max);
+    table.integer("concurrency", out.concurrency, 1, client::concurrency_max);
     table.texts("queues", out.queues);
     table.texts("types", out.types);
     table.texts("labels", out.labels);

@@ -15,7 +15,6 @@
 namespace sluice {
 
 inline constexpr int node_max = 1023;
-inline constexpr int concurrency_max = 1000;
 
 // Each value with its name.
 template <class T>

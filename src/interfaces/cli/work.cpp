@@ -19,12 +19,11 @@
 #include "interfaces/cli/display_text.hpp"
 #include "interfaces/cli/work_talk.hpp"
 #include "interfaces/worker/executor.hpp"
+#include "interfaces/worker/find_program.hpp"
 #include "sluice/worker.hpp"
 
 namespace sluice::cli {
 namespace {
-
-constexpr int concurrency_max = 1000;
 
 struct WorkFlags : ConnectionFlags {
     std::vector<std::string> types{};
@@ -95,36 +94,21 @@ class StopSignals {
     const int exceptions_ = std::uncaught_exceptions();
 };
 
-bool is_executable(const std::filesystem::path& file) {
-    std::error_code ignored;
-    return std::filesystem::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0;
-}
-
 // Refuses at once what would fail for every job.
 void check_command(const std::string& command) {
+    if (worker::find_program(command)) return;
     std::error_code ignored;
-    if (command.find('/') != std::string::npos) {
-        if (is_executable(command)) return;
-        const bool exists = std::filesystem::exists(command, ignored);
-        throw CommandError(
-            exit_usage, exists
-                            ? fmt::format("--exec {0}: this is not an executable file; for "
-                                          "a script: chmod +x {0}",
-                                          printable(command))
-                            : fmt::format("--exec {}: there is no such file", printable(command)));
+    const bool exists = !command.empty() && std::filesystem::exists(command, ignored);
+    std::string what;
+    if (command.find('/') == std::string::npos) {
+        what = fmt::format("there is no such command in PATH{}",
+                           exists ? "; did you mean ./" + command + "?" : "");
+    } else if (exists) {
+        what = "this is not an executable file; for a script: chmod +x " + command;
+    } else {
+        what = "there is no such file";
     }
-    const char* const path = std::getenv("PATH");
-    std::string_view left = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
-    for (;;) {
-        const std::size_t end = left.find(':');
-        if (is_executable(std::filesystem::path(left.substr(0, end)) / command)) return;
-        if (end == std::string_view::npos) break;
-        left.remove_prefix(end + 1);
-    }
-    const bool is_here = !command.empty() && std::filesystem::exists(command, ignored);
-    throw CommandError(exit_usage, fmt::format("--exec {0}: there is no such command in PATH{1}",
-                                               printable(command),
-                                               is_here ? "; did you mean ./" + command + "?" : ""));
+    throw CommandError(exit_usage, printable(fmt::format("--exec {}: {}", command, what)));
 }
 
 // Words that came one by one, or with commas between them, or both.
@@ -191,10 +175,10 @@ client::WorkerOptions worker_options(const WorkFlags& flags, const std::shared_p
     options.connection.token = flags.token;
     options.connection.tenant = flags.tenant;
     options.connection.user_agent = "sluice-work";
-    if (flags.concurrency < 1 || flags.concurrency > concurrency_max) {
+    if (flags.concurrency < 1 || flags.concurrency > client::concurrency_max) {
         throw CommandError(exit_usage, fmt::format("--concurrency {} is out of range; it must be "
                                                    "between 1 and {}",
-                                                   flags.concurrency, concurrency_max));
+                                                   flags.concurrency, client::concurrency_max));
     }
     if (options.types.empty() && options.queues.empty()) {
         throw CommandError(exit_usage,

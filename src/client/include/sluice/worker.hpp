@@ -123,6 +123,8 @@ class SLUICE_EXPORT JobWorker {
     virtual Outcome execute(const Job& job, Context& context) = 0;
 };
 
+inline constexpr int concurrency_max = 1000;  // jobs of one worker at once
+
 struct WorkerOptions {
     Options connection{};
     std::string worker_id{};            // empty: host name and process id
