@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "application/commands.hpp"
+#include "application/ports/store.hpp"
 
 namespace sluice {
 
@@ -31,6 +32,11 @@ struct Batch {
     std::vector<Pending<AskDepths, Depths>> depths{};
     std::vector<Pending<AskWorkers, WorkersSeen>> workers{};
     std::vector<std::uint64_t> forgotten{};  // tickets of waiting claims whose callers went away
+
+    // What other committers of a shared store have said: what became claimable, and when there may
+    // be something to look at.
+    std::vector<Readied> readied_elsewhere{};
+    Timestamp look_at = never;
 
     // Calls `visit` with each list of pending commands.
     template <class Visit>

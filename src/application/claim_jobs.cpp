@@ -6,6 +6,7 @@ namespace sluice {
 namespace {
 
 void lease_job(Transaction& tx, Job& job, const ClaimJobs& claim) {
+    tx.not_before(job.run_after);
     const auto moved = job.apply(Step::claimed);
     check(static_cast<bool>(moved), "what is taken from the queue is queued");
     ++job.attempt;
@@ -30,6 +31,7 @@ std::vector<Result<Claimed>> claim_jobs(Transaction& tx, std::span<const ClaimJo
     wanted.reserve(claims.size());
     for (const ClaimJobs& claim : claims) wanted.push_back({&claim.filter, claim.limit});
     std::vector<std::vector<Job>> taken = tx.leases().take(wanted, tx.now());
+    tx.skip_tokens(tx.leases().newest_token());
 
     std::vector<Result<Claimed>> answers;
     answers.reserve(claims.size());

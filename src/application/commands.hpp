@@ -121,7 +121,9 @@ struct Explanation {
 };
 
 // ── what an operator asks ──
-struct AskDepths {};
+struct AskDepths {
+    bool count = true;  // no: only whether the store answers
+};
 struct Depth {
     Lane lane;
     std::int64_t queued = 0;  // claimable or waiting for something

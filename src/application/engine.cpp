@@ -21,23 +21,77 @@ constexpr int sweep_limit =
     1000;  // per run, so that one flood of expired leases does not stall the others
 constexpr Duration forgetting_period = std::chrono::minutes(2);
 constexpr Duration retry_period = std::chrono::seconds(1);
+constexpr int tries_max = 8;  // of a session that others were in the way of
+
+// The items of all commands of a kind in one row. They go back to where they came from in any case:
+// when the store fails in between they are decided again.
+template <class Item, class Answer>
+class Gathered {
+  public:
+    explicit Gathered(std::vector<Pending<Item, Answer>>& pendings) : pendings_(pendings) {
+        all_.reserve(pendings.size());
+        for (auto& pending : pendings) {
+            std::move(pending.items.begin(), pending.items.end(), std::back_inserter(all_));
+        }
+    }
+    ~Gathered() {
+        auto item = all_.begin();
+        for (auto& pending : pendings_) {
+            const auto count = static_cast<std::ptrdiff_t>(pending.items.size());
+            std::move(item, item + count, pending.items.begin());
+            item += count;
+        }
+    }
+    Gathered(const Gathered&) = delete;
+    Gathered& operator=(const Gathered&) = delete;
+
+    std::span<const Item> all() const { return all_; }
+
+  private:
+    std::vector<Pending<Item, Answer>>& pendings_;
+    std::vector<Item> all_;
+};
 
 // Runs a use case once over all commands of a kind and deals the answers out to their callers.
 template <class Item, class Answer, class UseCase>
 void run_kind(std::vector<Pending<Item, Answer>>& pendings, UseCase&& use_case) {
     if (pendings.empty()) return;
-    std::vector<Item> all;
-    all.reserve(pendings.size());
-    for (auto& pending : pendings) {
-        std::move(pending.items.begin(), pending.items.end(), std::back_inserter(all));
-    }
-    std::vector<Result<Answer>> answers = use_case(std::span<Item>(all));
+    const Gathered<Item, Answer> gathered(pendings);
+    std::vector<Result<Answer>> answers = use_case(gathered.all());
     auto next = answers.begin();
     for (auto& pending : pendings) {
-        const auto end = next + static_cast<std::ptrdiff_t>(pending.items.size());
-        pending.answers.assign(std::move_iterator(next), std::move_iterator(end));
-        next = end;
+        const auto count = static_cast<std::ptrdiff_t>(pending.items.size());
+        pending.answers.assign(std::move_iterator(next), std::move_iterator(next + count));
+        next += count;
     }
+}
+
+// What the commands of the batch are about.
+Subjects subjects_of(Batch& batch) {
+    Subjects subjects;
+    const auto add_leased = [&](const auto& list) {
+        for (const auto& pending : list) {
+            for (const auto& item : pending.items) subjects.leased.push_back(item.lease.job);
+        }
+    };
+    add_leased(batch.heartbeats);
+    add_leased(batch.logs);
+    add_leased(batch.reports);
+    add_leased(batch.hand_backs);
+    for (const auto& pending : batch.cancels) {
+        for (const CancelJob& cancel : pending.items) subjects.jobs.push_back(cancel.job);
+    }
+    for (const auto& pending : batch.submits) {
+        for (const SubmitJobs& submit : pending.items) {
+            for (const JobSpec& spec : submit.jobs) {
+                subjects.jobs.insert(subjects.jobs.end(), spec.depends_on.begin(),
+                                     spec.depends_on.end());
+            }
+            if (submit.idempotency_key.empty()) continue;
+            subjects.keys.push_back({submit.jobs.front().tenant, submit.idempotency_key});
+        }
+    }
+    return subjects;
 }
 
 void answer_with_nothing(PendingClaim& claim) {
@@ -64,21 +118,26 @@ bool take_off(std::vector<Readied>& ready, std::span<const PendingClaim> claims)
 }  // namespace
 
 Engine::Engine(Store& store, Options options)
-    : store_(store), options_(options), ids_(options.node), chance_(options.seed) {
+    : store_(store),
+      options_(options),
+      ids_(store.seat().value_or(options.node)),
+      chance_(options.seed) {
     ids_.skip_to(store.last_id());
 }
 
 Timestamp Engine::next_due() const {
-    return std::min(std::max(store_due_, retry_at_), waiting_room_.next_timeout());
+    const Timestamp due = options_.sweeps ? std::max(store_due_, retry_at_) : never;
+    return std::min(due, waiting_room_.next_timeout());
 }
 
 Engine::Ran Engine::run(Batch& batch, Timestamp now) {
     Ran ran;
     ran.counts.commands = batch.size();
     std::vector<PendingClaim> answered = answer_without_store(batch, now);
-    if (batch.size() > 0 || (store_due_ <= now && retry_at_ <= now)) {
+    store_due_ = std::min(store_due_, batch.look_at);
+    if (has_something_to_do(batch, now)) {
         try {
-            run_in_transaction(batch, now, ran);
+            run_until_decided(batch, now, ran);
             let_claims_wait(batch, now);
         } catch (const StoreUnavailable& unavailable) {
             ran.counts.failure = unavailable.what();
@@ -89,8 +148,24 @@ Engine::Ran Engine::run(Batch& batch, Timestamp now) {
         }
     }
     std::move(answered.begin(), answered.end(), std::back_inserter(batch.claims));
-    ran.counts.waiting_claims = waiting_room_.size();
+    if (options_.sweeps) ran.counts.waiting_claims = waiting_room_.size();
+    ran.news.waiting_claims = ran.counts.waiting_claims;
     return ran;
+}
+
+bool Engine::has_something_to_do(Batch& batch, Timestamp now) const {
+    return batch.size() > 0 || (options_.sweeps && store_due_ <= now && retry_at_ <= now) ||
+           waiting_room_.waits_for(batch.readied_elsewhere);
+}
+
+void Engine::run_until_decided(Batch& batch, Timestamp now, Ran& ran) {
+    for (int tries = 1;; ++tries) {
+        try {
+            return run_in_transaction(batch, now, ran);
+        } catch (const StoreConflict&) {
+            if (tries == tries_max) throw;
+        }
+    }
 }
 
 PendingClaim Engine::no_longer_waiting(PendingClaim claim) {
@@ -122,13 +197,14 @@ std::vector<PendingClaim> Engine::answer_without_store(Batch& batch, Timestamp n
 void Engine::run_in_transaction(Batch& batch, Timestamp now, Ran& ran) {
     const auto session = store_.begin();
     Transaction tx(*session, now, ids_, chance_);
+    session->reserve(subjects_of(batch));
     run_words_of_workers(tx, batch);
-    if (store_due_ <= now) {
+    if (options_.sweeps && store_due_ <= now) {
         end_overdue_jobs(tx, sweep_limit);
         expire_leases(tx, sweep_limit);
     }
     run_words_of_clients(tx, batch);
-    run_claims(tx, batch);
+    std::vector<Readied> left = run_claims(tx, batch);
     run_kind(batch.explains, [&](std::span<const ExplainJob> commands) {
         std::vector<Result<Explanation>> answers;
         for (const ExplainJob& command : commands)
@@ -137,6 +213,7 @@ void Engine::run_in_transaction(Batch& batch, Timestamp now, Ran& ran) {
     });
     answer_depths(tx, batch);
     for (auto& pending : batch.workers) {
+        pending.answers.clear();
         for (const AskWorkers& ask : pending.items) {
             pending.answers.emplace_back(workers_.of(ask.tenant, now));
         }
@@ -153,6 +230,8 @@ void Engine::run_in_transaction(Batch& batch, Timestamp now, Ran& ran) {
     ran.counts = tx.counts();
     ran.counts.commands = commands;
     ran.touched = tx.touched();
+    std::erase_if(left, [](const Readied& readied) { return readied.count <= 0; });
+    ran.news = {.readied = std::move(left), .due = due};
 }
 
 // Who asks whether the engine is ready asks this. A store that has refused a write must take one
@@ -163,7 +242,10 @@ void Engine::answer_depths(Transaction& tx, Batch& batch) {
         tx.idempotency().put({.tenant = "", .key = "readiness", .at = tx.now()});
         tx.note_written();
     }
-    for (auto& pending : batch.depths) pending.answers.assign(1, tx.leases().depths());
+    for (auto& pending : batch.depths) {
+        const bool count = pending.items.front().count;
+        pending.answers.assign(1, count ? tx.leases().depths() : Depths{});
+    }
 }
 
 void Engine::forget_what_is_old(Transaction& tx) {
@@ -189,14 +271,29 @@ void Engine::run_words_of_clients(Transaction& tx, Batch& batch) {
              [&](auto commands) { return replay_jobs(tx, commands, options_.idempotency_memory); });
 }
 
-// Those who waited come before those who have just come. A claim that was woken for one job may
-// take another, more urgent one; then the next one in line is woken for the job that is left.
-void Engine::run_claims(Transaction& tx, Batch& batch) {
+// Those who waited come before those who have just come. Returns what became ready here and was not
+// taken by who waited.
+std::vector<Readied> Engine::run_claims(Transaction& tx, Batch& batch) {
     const std::size_t fresh = batch.claims.size();
     for (const PendingClaim& claim : batch.claims) {
         workers_.claimed(claim_of(claim).worker_id, claim_of(claim).filter, tx.now());
     }
     std::vector<Readied> ready = tx.leases().newly_ready(tx.now());
+    const std::size_t own = ready.size();
+    ready.insert(ready.end(), batch.readied_elsewhere.begin(), batch.readied_elsewhere.end());
+    serve_waiting_claims(tx, batch, ready);
+    take_jobs(tx, std::span(batch.claims).first(fresh));
+    ready.resize(own);  // the others know of the rest
+    // A claim can make others ready: a job that steps aside for a key lets another one forward.
+    std::vector<Readied> more = tx.leases().newly_ready(tx.now());
+    serve_waiting_claims(tx, batch, more);
+    std::move(more.begin(), more.end(), std::back_inserter(ready));
+    return ready;
+}
+
+// Takes off `ready` what those got who waited for it. A claim that was woken for one job may take
+// another, more urgent one; then the next one in line is woken for the job that is left.
+void Engine::serve_waiting_claims(Transaction& tx, Batch& batch, std::vector<Readied>& ready) {
     while (waiting_room_.size() > 0) {
         const std::size_t first = batch.claims.size();
         for (PendingClaim& claim : waiting_room_.wake(ready)) {
@@ -206,7 +303,6 @@ void Engine::run_claims(Transaction& tx, Batch& batch) {
         take_jobs(tx, woken);
         if (!take_off(ready, woken)) break;
     }
-    take_jobs(tx, std::span(batch.claims).first(fresh));
 }
 
 void Engine::take_jobs(Transaction& tx, std::span<PendingClaim> pendings) {

@@ -5,6 +5,7 @@
 #include "application/batch.hpp"
 #include "application/ports/store.hpp"
 #include "application/ports/telemetry.hpp"
+#include "application/ports/wakeups.hpp"
 #include "application/transaction.hpp"
 #include "application/waiting_room.hpp"
 #include "application/workers.hpp"
@@ -24,12 +25,18 @@ namespace sluice {
 //      the others made ready. Waiting claims that fit are run before them.
 //   3. One commit. Only then are there answers: Batch::deliver() hands them out.
 //
+// A store that several committers share may turn a session away because another one was faster, or
+// because its connection broke: then everything is decided again, in a new session.
+//
 // When the store gives no answer, every command of the batch is refused as unavailable and nothing
 // has changed, or it has and the callers cannot know: they may send the same again.
 class Engine {
   public:
     struct Options {
-        int node = 0;
+        int node = 0;  // in ids, unless the store has a seat for this engine
+        // Of several committers the first one has the claims, and deals with leases that ran out
+        // and jobs whose time has come.
+        bool sweeps = true;
         std::uint64_t seed = 1;
         Duration idempotency_memory = std::chrono::hours(24);
     };
@@ -39,6 +46,7 @@ class Engine {
     struct Ran {
         CommitRecord counts{};
         std::vector<JobId> touched{};  // jobs that got events or log lines
+        Announcement news{};           // for other committers of the same store
     };
 
     // Runs the batch and fills in its answers. Claims that wait leave the batch, and claims that
@@ -57,12 +65,15 @@ class Engine {
     // Takes the claims that need no store out of the batch and the waiting room, answered with
     // nothing.
     std::vector<PendingClaim> answer_without_store(Batch& batch, Timestamp now);
+    bool has_something_to_do(Batch& batch, Timestamp now) const;
+    void run_until_decided(Batch& batch, Timestamp now, Ran& ran);
     void run_in_transaction(Batch& batch, Timestamp now, Ran& ran);
     void run_words_of_workers(Transaction& tx, Batch& batch);
     void run_words_of_clients(Transaction& tx, Batch& batch);
     void answer_depths(Transaction& tx, Batch& batch);
     void forget_what_is_old(Transaction& tx);
-    void run_claims(Transaction& tx, Batch& batch);
+    std::vector<Readied> run_claims(Transaction& tx, Batch& batch);
+    void serve_waiting_claims(Transaction& tx, Batch& batch, std::vector<Readied>& ready);
     void take_jobs(Transaction& tx, std::span<PendingClaim> pendings);
     void let_claims_wait(Batch& batch, Timestamp now);
     PendingClaim no_longer_waiting(PendingClaim claim);

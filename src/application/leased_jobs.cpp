@@ -17,12 +17,14 @@ std::optional<Error> lease_refusal(const std::optional<Job>& job, LeaseId lease)
 
 void close_ended_lease(Transaction& tx, Job& job, std::string actor, std::string detail) {
     check(job.lease && is_final(job.state), "only an ended job's lease is closed by itself");
+    tx.not_before(*job.completed_at);
     tx.record(job, Step::lease_closed, std::nullopt, std::move(actor), std::move(detail));
     job.lease.reset();
     tx.leases().close({&job, 1});
 }
 
 void requeue_job(Transaction& tx, Job& job, Requeueing how) {
+    tx.not_before(job.lease->since);
     const JobState from = job.state;
     const auto moved = job.apply(how.step);
     check(static_cast<bool>(moved), "a running job can go back to the queue");
@@ -36,6 +38,7 @@ void requeue_job(Transaction& tx, Job& job, Requeueing how) {
 }
 
 void end_job(Transaction& tx, Job& job, Ending how) {
+    tx.not_before(job.lease ? job.lease->since : job.spec.created_at);
     const JobState from = job.state;
     const auto moved = job.apply(how.step);
     check(static_cast<bool>(moved), "the job can end this way");

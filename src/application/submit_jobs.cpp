@@ -76,18 +76,19 @@ std::optional<Error> refuse_cycle(const SubmitJobs& command) {
 }
 
 // Gives the job its id and time, and turns references to its siblings into ids.
-void settle_spec(Transaction& tx, SubmitJobs& command, std::size_t place,
-                 const std::vector<JobId>& ids) {
-    JobSpec& spec = command.jobs[place];
+JobSpec settled_spec(Transaction& tx, const SubmitJobs& command, std::size_t place,
+                     const std::vector<JobId>& ids) {
+    JobSpec spec = command.jobs[place];
     spec.id = ids[place];
     spec.created_at = tx.now();
     spec.run_after = std::max(spec.run_after, tx.now());
-    if (command.siblings.empty()) return;
+    if (command.siblings.empty()) return spec;
     for (const std::size_t sibling : command.siblings[place])
         spec.depends_on.push_back(ids[sibling]);
     std::sort(spec.depends_on.begin(), spec.depends_on.end());
     const auto repeats = std::unique(spec.depends_on.begin(), spec.depends_on.end());
     spec.depends_on.erase(repeats, spec.depends_on.end());
+    return spec;
 }
 
 // Gathers what all commands of a batch bring, so that it is stored in one call.
@@ -96,7 +97,7 @@ class Intake {
     Intake(Transaction& tx, std::size_t jobs) : tx_(tx) { arrivals_.reserve(jobs); }
 
     // Takes the command's jobs in, or refuses it whole. Returns their ids.
-    Result<std::vector<JobId>> accept(SubmitJobs& command);
+    Result<std::vector<JobId>> accept(const SubmitJobs& command);
 
     // Stores what was taken in, and ends the jobs whose dependencies had failed before they came.
     void store();
@@ -113,7 +114,7 @@ class Intake {
     std::size_t stored_ = 0;
 };
 
-Result<std::vector<JobId>> Intake::accept(SubmitJobs& command) {
+Result<std::vector<JobId>> Intake::accept(const SubmitJobs& command) {
     if (auto refusal = refuse_cycle(command)) return *std::move(refusal);
     std::vector<Dependencies> dependencies;
     dependencies.reserve(command.jobs.size());
@@ -127,8 +128,7 @@ Result<std::vector<JobId>> Intake::accept(SubmitJobs& command) {
     std::vector<JobId> ids(command.jobs.size());
     for (JobId& id : ids) id = tx_.next_job_id();
     for (std::size_t i = 0; i < command.jobs.size(); ++i) {
-        settle_spec(tx_, command, i, ids);
-        Job job = accepted(std::move(command.jobs[i]));
+        Job job = accepted(settled_spec(tx_, command, i, ids));
         tx_.record(job, Step::submitted, std::nullopt, command.actor);
         if (dependencies[i].failed)
             doomed_.emplace_back(arrivals_.size(), *std::move(dependencies[i].failed));
@@ -169,7 +169,7 @@ Result<std::optional<IdempotentRequest>> remembered_request(Transaction& tx,
 
 }  // namespace
 
-std::vector<Result<Submitted>> submit_jobs(Transaction& tx, std::span<SubmitJobs> commands,
+std::vector<Result<Submitted>> submit_jobs(Transaction& tx, std::span<const SubmitJobs> commands,
                                            Duration remembered) {
     std::size_t jobs = 0;
     for (const SubmitJobs& command : commands) jobs += command.jobs.size();
@@ -177,7 +177,7 @@ std::vector<Result<Submitted>> submit_jobs(Transaction& tx, std::span<SubmitJobs
     std::vector<Result<Submitted>> answers(commands.size(), Submitted{});
     std::vector<std::size_t> first_places(commands.size());
     for (std::size_t i = 0; i < commands.size(); ++i) {
-        SubmitJobs& command = commands[i];
+        const SubmitJobs& command = commands[i];
         first_places[i] = intake.size();
         const auto before = remembered_request(tx, command, remembered);
         if (!before) {

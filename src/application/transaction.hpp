@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,12 @@ class Transaction {
     IdempotencyStore& idempotency() { return session_.idempotency(); }
 
     Timestamp now() const { return now_; }
+    // What happens from here on happens no earlier than this: nodes' clocks differ a little, and a
+    // job's history is told in order.
+    void not_before(Timestamp moment) { now_ = std::max(now_, moment); }
     JobId next_job_id() { return JobId{ids_.next(now_)}; }
+    // The next tokens are larger than this one.
+    void skip_tokens(LeaseToken used) { ids_.skip_to(used.value); }
     LeaseToken next_token() { return LeaseToken{ids_.next(now_)}; }
     double chance() { return chance_.next(); }
 

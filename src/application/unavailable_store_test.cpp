@@ -125,6 +125,30 @@ TEST(FailureAtEveryUse, LeavesNothingHalfDone) {
     }
 }
 
+TEST(ConflictAtEveryUse, HasTheSameDecidedAgain) {
+    for (int uses = 0; uses < 40; ++uses) {
+        Shaky shaky;
+        const Job first = shaky.engine.start(thrice());
+        Batch batch;
+        const auto lines =
+            put(batch, AppendLogs{.lease = lease_of(first), .entries = {{.message = "a"}}});
+        const auto report = put(batch, report_of(first, Outcome::failed, "E"));
+        const auto submit = put(batch, keyed_submission());
+        const auto claim = put(batch, shaky.engine.claim_command({}, 5));
+        shaky.store.conflict_next(uses);
+
+        ASSERT_FALSE(shaky.engine.run(batch).counts.has_failed()) << uses;
+
+        ASSERT_TRUE(**lines && **report && **submit && **claim) << uses;
+        EXPECT_EQ((**report)->error_code, "E") << uses;
+        EXPECT_EQ((**submit)->jobs.size(), 2u) << uses;
+        EXPECT_EQ((**claim)->size(), 2u) << uses;
+        EXPECT_EQ(shaky.engine.logs(first.spec.id).size(), 1u) << uses;
+        EXPECT_EQ(shaky.engine.count_jobs(), 3u) << uses;
+        EXPECT_FALSE(verify_history(*shaky.store.reader()).first_break) << uses;
+    }
+}
+
 TEST(FailureAfterCommit, AnswersUnavailableThoughAllOfItWasDone) {
     Shaky shaky;
     const Job running = shaky.engine.start(thrice());

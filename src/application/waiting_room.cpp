@@ -1,5 +1,7 @@
 #include "application/waiting_room.hpp"
 
+#include <algorithm>
+
 namespace sluice {
 namespace {
 
@@ -44,6 +46,14 @@ std::vector<PendingClaim> WaitingRoom::wake(std::span<const Readied> ready) {
         }
     }
     return woken;
+}
+
+bool WaitingRoom::waits_for(std::span<const Readied> ready) const {
+    const auto accepted = [&](const Readied& readied) {
+        return std::any_of(lines_.begin(), lines_.end(),
+                           [&](const auto& line) { return line.first.accepts(readied.lane); });
+    };
+    return std::any_of(ready.begin(), ready.end(), accepted);
 }
 
 std::vector<PendingClaim> WaitingRoom::timed_out(Timestamp now) {

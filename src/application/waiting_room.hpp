@@ -28,6 +28,9 @@ class WaitingRoom {
     // Takes out claims that accept what became ready, one for each job that they can take.
     std::vector<PendingClaim> wake(std::span<const Readied> ready);
 
+    // Whether a claim that waits accepts any of these.
+    bool waits_for(std::span<const Readied> ready) const;
+
     // Takes out the claims whose time is over.
     std::vector<PendingClaim> timed_out(Timestamp now);
 

@@ -11,13 +11,30 @@ constexpr std::size_t batch_rows_max = 4000;
 // More than this means that the store cannot keep up; callers hear it before memory grows.
 constexpr std::size_t waiting_rows_max = 200'000;
 
+// Says what the thread sleeps for, as long as it does.
+class Sleep {
+  public:
+    Sleep(bool& sleeps, Timestamp& until, Timestamp due) : sleeps_(sleeps) {
+        sleeps_ = true;
+        until = due;
+    }
+    ~Sleep() { sleeps_ = false; }
+    Sleep(const Sleep&) = delete;
+    Sleep& operator=(const Sleep&) = delete;
+
+  private:
+    bool& sleeps_;
+};
+
 }  // namespace
 
-Committer::Committer(Engine& engine, Clock& clock, Telemetry& telemetry, Deliver deliver)
+Committer::Committer(Engine& engine, Clock& clock, Telemetry& telemetry, Deliver deliver,
+                     Wakeups* wakeups)
     : engine_(engine),
       clock_(clock),
       telemetry_(telemetry),
       deliver_(std::move(deliver)),
+      wakeups_(wakeups),
       thread_([this] { run(); }) {}
 
 Committer::~Committer() {
@@ -30,7 +47,21 @@ Committer::~Committer() {
 }
 
 void Committer::forget(std::uint64_t ticket) {
-    add(0, [&](Batch& batch) { batch.forgotten.push_back(ticket); });
+    add({}, 0, [&](Batch& batch) { batch.forgotten.push_back(ticket); });
+}
+
+void Committer::hint(const std::vector<Readied>& readied, Timestamp due) {
+    if (std::this_thread::get_id() == thread_.get_id()) return;  // it said so itself
+    {
+        const std::lock_guard lock(mutex_);
+        if (sleeps_ && due >= sleeps_until_ && (readied.empty() || !claims_wait_)) return;
+        append(0, [&](Batch& batch) {
+            auto& known = batch.readied_elsewhere;
+            known.insert(known.end(), readied.begin(), readied.end());
+            batch.look_at = std::min(batch.look_at, due);
+        });
+    }
+    arrived_.notify_one();
 }
 
 void Committer::stop_waiting() {
@@ -41,22 +72,26 @@ void Committer::stop_waiting() {
     arrived_.notify_one();
 }
 
-bool Committer::add(std::size_t rows, const std::function<void(Batch&)>& put) {
+bool Committer::add(Route, std::size_t rows, const std::function<void(Batch&)>& put) {
     bool was_empty = false;
     {
         const std::lock_guard lock(mutex_);
         if (rows > 0 && waiting_rows_ > waiting_rows_max) return false;
         was_empty = incoming_.empty();
-        if (was_empty ||
-            (incoming_.back().rows > 0 && incoming_.back().rows + rows > batch_rows_max)) {
-            incoming_.emplace_back();
-        }
-        put(incoming_.back().batch);
-        incoming_.back().rows += rows;
-        waiting_rows_ += rows;
+        append(rows, put);
     }
     if (was_empty) arrived_.notify_one();
     return true;
+}
+
+void Committer::append(std::size_t rows, const std::function<void(Batch&)>& put) {
+    if (incoming_.empty() ||
+        (incoming_.back().rows > 0 && incoming_.back().rows + rows > batch_rows_max)) {
+        incoming_.emplace_back();
+    }
+    put(incoming_.back().batch);
+    incoming_.back().rows += rows;
+    waiting_rows_ += rows;
 }
 
 void Committer::run() {
@@ -80,8 +115,10 @@ void Committer::run() {
 bool Committer::wait_for_work(std::unique_lock<std::mutex>& lock) {
     const bool drained = drain_ && engine_.waiting_claims() == 0;
     const auto has_work = [&] { return !incoming_.empty() || stop_ || (drain_ && !drained); };
+    claims_wait_ = engine_.waiting_claims() > 0;
     while (!has_work()) {
         const Timestamp due = engine_.next_due();
+        const Sleep sleep(sleeps_, sleeps_until_, due);
         if (due == never) {
             arrived_.wait(lock);
             continue;
@@ -120,6 +157,7 @@ void Committer::commit(Batch batch) {
     ran.counts.took = clock_.now() - start;
     telemetry_.committed(ran.counts);
     log_health(ran.counts.failure);
+    if (wakeups_) wakeups_->announce(ran.news);
     // Moved: what was not answered must be dropped on the I/O thread.
     deliver_(std::move(answers), std::move(ran.touched));
 }

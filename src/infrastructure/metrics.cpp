@@ -91,7 +91,7 @@ Metrics::~Metrics() = default;
 void Metrics::committed(const CommitRecord& record) {
     Families& to = *families_;
     if (record.has_failed()) to.failed_commits.Increment();
-    to.waiting.Set(static_cast<double>(record.waiting_claims));
+    if (record.waiting_claims) to.waiting.Set(static_cast<double>(*record.waiting_claims));
     if (record.commands > 0) {
         to.batch.Observe(static_cast<double>(record.commands));
         to.commit.Observe(to_seconds(record.took));

@@ -1,22 +1,29 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <mutex>
 
 #include "application/ports/clock.hpp"
 
 namespace sluice {
 
-// Wall time that cannot jump: it starts at the system's time and then moves with the time since
-// boot. When the system's clock was set, it follows by one hundredth of the time that passes, so
-// that no lease or deadline ends early or late by more than that.
+// Wall time that cannot jump: it starts at the reference's time and then moves with the time since
+// boot. When the reference was set, it follows by one hundredth of the time that passes, so that no
+// lease or deadline ends early or late by more than that.
 class SystemClock : public Clock {
   public:
-    SystemClock();
+    using Reference = std::function<Timestamp()>;
+
+    // Nodes that share a database take its time for reference, others that of their machine.
+    explicit SystemClock(Reference reference = machine_time);
 
     Timestamp now() override;
 
   private:
+    static Timestamp machine_time();
+
+    const Reference reference_;
     std::mutex mutex_;
     Duration last_boot_;  // time since the machine started
     Timestamp last_;

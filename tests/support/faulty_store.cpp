@@ -15,6 +15,7 @@ class FaultyStore::FaultySession : public Session {
     IdempotencyStore& idempotency() override { return used().idempotency(); }
 
     void commit() override {
+        if (plan_ && plan_->is_conflict) throw StoreConflict("another session was faster");
         if (plan_ && plan_->moment != Moment::after_commit) store_.fail("before the commit");
         inner_->commit();
         if (plan_) store_.fail("after the commit");
@@ -23,6 +24,7 @@ class FaultyStore::FaultySession : public Session {
   private:
     Session& used() {
         if (plan_ && plan_->moment == Moment::use && plan_->uses-- <= 0) {
+            if (plan_->is_conflict) throw StoreConflict("another session was faster");
             store_.fail("within the session");
         }
         return *inner_;
@@ -35,6 +37,10 @@ class FaultyStore::FaultySession : public Session {
 
 void FaultyStore::fail_next(Moment moment, int uses) {
     planned_ = Plan{moment, uses};
+}
+
+void FaultyStore::conflict_next(int uses) {
+    planned_ = Plan{.moment = Moment::use, .uses = uses, .is_conflict = true};
 }
 
 void FaultyStore::fail_by_chance(std::uint64_t seed, double probability) {

@@ -25,6 +25,9 @@ class FaultyStore : public Store {
     // The next session fails at this moment; `uses` ports are handed out before a failing use.
     void fail_next(Moment moment, int uses = 0);
 
+    // The next session loses against another one at this use of one of its ports.
+    void conflict_next(int uses);
+
     // From now on each session fails with this probability, at a moment that the seed chooses.
     void fail_by_chance(std::uint64_t seed, double probability);
 
@@ -41,6 +44,7 @@ class FaultyStore : public Store {
     struct Plan {
         Moment moment = Moment::begin;
         int uses = 0;
+        bool is_conflict = false;
     };
     class FaultySession;
 

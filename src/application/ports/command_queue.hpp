@@ -20,8 +20,9 @@ class CommandQueue {
     void post(std::vector<Item> items, std::function<void(AnswersTo<Item>)> done) {
         PendingOf<Item> pending{.items = std::move(items), .done = std::move(done)};
         const std::size_t rows = rows_of(pending.items);
+        const Route route = route_of(pending.items);
         const auto put = [&](Batch& batch) { batch.of<Item>().push_back(std::move(pending)); };
-        if (add(rows, put)) return;
+        if (add(route, rows, put)) return;
 
         const Error refusal{ErrorCode::unavailable, "too many requests wait for the store", ""};
         pending.done(AnswersTo<Item>(pending.items.size(), refusal));
@@ -40,10 +41,30 @@ class CommandQueue {
     virtual void forget(std::uint64_t ticket) = 0;
 
   protected:
+    // Which of several committers should decide: the one where claims wait, or any; commands about
+    // one job go to the same one, so that committers seldom wait for each other.
+    struct Route {
+        bool to_claims = false;
+        JobId job{};  // none: any will do
+    };
+
     // Calls `put` with a batch that takes `rows` more, or returns false when too much waits.
-    virtual bool add(std::size_t rows, const std::function<void(Batch&)>& put) = 0;
+    virtual bool add(Route route, std::size_t rows, const std::function<void(Batch&)>& put) = 0;
 
   private:
+    template <class Item>
+    static Route route_of(const std::vector<Item>& items) {
+        if constexpr (requires(Item item) { item.lease.job; }) {
+            return {.job = items.front().lease.job};
+        } else if constexpr (std::is_same_v<Item, CancelJob>) {
+            return {.job = items.front().job};
+        } else if constexpr (std::is_same_v<Item, SubmitJobs> || std::is_same_v<Item, ReplayJob>) {
+            return {};
+        } else {
+            return {.to_claims = true};
+        }
+    }
+
     template <class Item>
     static std::size_t rows_of(const std::vector<Item>& items) {
         std::size_t rows = items.size();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "application/commands.hpp"
 #include "domain/history.hpp"
 #include "domain/job.hpp"
 
@@ -57,6 +58,9 @@ class JobReader {
     // Ids above `after` in order, `limit` at the most, of every tenant: for walking the whole
     // store.
     virtual std::vector<JobId> ids_after(JobId after, int limit) = 0;
+
+    // How many jobs are queued, by lane; nothing where only the writing session knows.
+    virtual std::optional<Depths> depths() { return std::nullopt; }
 
     std::optional<Job> find_one(JobId id) { return std::move(find({&id, 1}).front()); }
 };

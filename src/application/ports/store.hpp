@@ -17,6 +17,13 @@ class StoreUnavailable : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// The session lost against another one, or its connection broke before the commit: it has changed
+// nothing, and the same again will probably do. Thrown by stores that several committers share.
+class StoreConflict : public StoreUnavailable {
+  public:
+    using StoreUnavailable::StoreUnavailable;
+};
+
 // A job on its way into the queue.
 struct Arrival {
     Job job;
@@ -74,6 +81,9 @@ class LeaseStore {
     // Closes the leases of jobs that have ended, and frees their keys.
     virtual void close(std::span<const Job> jobs) = 0;
 
+    // No job that take() gave in this session ever had a lease with a larger token.
+    virtual LeaseToken newest_token() { return {}; }
+
     // Leases that ran out at or before `now`, the earliest first, `limit` at the most.
     virtual std::vector<JobId> expired(Timestamp now, int limit) = 0;
 
@@ -81,7 +91,7 @@ class LeaseStore {
     virtual std::vector<JobId> overdue(Timestamp now, int limit) = 0;
 
     // The earliest moment at which a lease runs out, a deadline comes, or a queued job becomes
-    // claimable.
+    // claimable. A store that is shared may name an earlier one, at which there is nothing to find.
     virtual Timestamp next_due() = 0;
 
     // What became claimable since the last call, by writes or because its time has come.
@@ -104,6 +114,13 @@ class HistoryStore {
     virtual void append(std::span<const LogLine> lines) = 0;
 };
 
+struct IdempotencyKey {
+    std::string tenant;
+    std::string key;
+
+    auto operator<=>(const IdempotencyKey&) const = default;
+};
+
 // What a client's Idempotency-Key stands for.
 struct IdempotentRequest {
     std::string tenant;
@@ -119,7 +136,8 @@ class IdempotencyStore {
   public:
     virtual ~IdempotencyStore() = default;
 
-    // What was put under this key of this tenant, if anything.
+    // What was put under this key of this tenant, if anything. When this session puts something
+    // there and another one was faster, its commit is a StoreConflict.
     virtual std::optional<IdempotentRequest> find(const std::string& tenant,
                                                   const std::string& key) = 0;
 
@@ -130,10 +148,21 @@ class IdempotencyStore {
     virtual int forget_before(Timestamp time, int limit) = 0;
 };
 
+// What a session is going to decide on.
+struct Subjects {
+    std::vector<JobId> leased{};  // what workers have said something about
+    std::vector<JobId> jobs{};    // what clients have said something about, queued or not
+    std::vector<IdempotencyKey> keys{};
+};
+
 // One open transaction. Destroyed without commit(), it leaves the store as it was.
 class Session {
   public:
     virtual ~Session() = default;
+
+    // Keeps other sessions from changing these until this one ends. Called at most once, before
+    // anything else. A store that has one session at a time need not do anything.
+    virtual void reserve(const Subjects&) {}
 
     virtual JobStore& jobs() = 0;
     virtual LeaseStore& leases() = 0;
@@ -144,7 +173,7 @@ class Session {
     virtual void commit() = 0;
 };
 
-// Where everything is kept.
+// Where everything is kept. When several committers share it, each has a Store of its own.
 class Store {
   public:
     virtual ~Store() = default;
@@ -156,8 +185,12 @@ class Store {
     // session.
     virtual std::unique_ptr<JobReader> reader() = 0;
 
-    // The largest number that was ever given to a job or a lease.
+    // The largest number that was ever given to a job or a lease by this store's user.
     virtual std::int64_t last_id() = 0;
+
+    // Which user of a shared store this is: a number from 0 to 1023 that no other one has, for the
+    // ids that it gives. Nothing when the store is not shared.
+    virtual std::optional<int> seat() const { return std::nullopt; }
 };
 
 }  // namespace sluice

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ struct CommitRecord {
     std::int64_t leases_extended = 0;
     std::int64_t leases_expired = 0;
     std::int64_t log_lines = 0;
-    std::size_t waiting_claims = 0;
+    std::optional<std::size_t> waiting_claims{};  // nothing where none ever wait
     Duration took{};
     std::string failure{};  // why the store refused it; empty: it did not
 

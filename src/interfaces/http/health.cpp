@@ -16,19 +16,29 @@ void ready(Call call) {
     }
     // Goes the way that every write goes, so that a store that does not answer shows.
     call.app.commands.post_one<AskDepths>(
-        {}, [reply = call.reply, request_id = std::move(request_id)](Result<Depths> depths) {
+        {.count = false},
+        [reply = call.reply, request_id = std::move(request_id)](Result<Depths> depths) {
             reply.send(depths ? json(200, R"({"status":"ready"})")
                               : problem_of(depths.error(), request_id));
         });
 }
 
+// What is queued is counted beside the commits, where the store can; it may take a while.
 void metrics(Call call) {
-    call.app.commands.post_one<AskDepths>(
-        {}, [&app = call.app, reply = call.reply](Result<Depths> depths) {
-            Response response;
-            response.content_type = "text/plain; version=0.0.4; charset=utf-8";
-            response.body = app.metrics_text(depths ? *depths : Depths{});
-            reply.send(std::move(response));
+    using Counted = std::optional<Depths>;
+    const auto answer = [&app = call.app, reply = call.reply](const Depths& depths) {
+        Response response;
+        response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+        response.body = app.metrics_text(depths);
+        reply.send(std::move(response));
+    };
+    call.app.queries.ask<Counted>(
+        [](JobReader& reader) { return Result<Counted>(reader.depths()); },
+        [&app = call.app, answer](Result<Counted> counted) {
+            if (!counted) return answer({});
+            if (*counted) return answer(**counted);
+            app.commands.post_one<AskDepths>(
+                {}, [answer](Result<Depths> depths) { answer(depths ? *depths : Depths{}); });
         });
 }
 

@@ -26,10 +26,18 @@ void JobFeed::changed(std::span<const JobId> jobs) {
     }
 }
 
+void JobFeed::any_changed() {
+    tell_all(&Watcher::on_change);
+}
+
 void JobFeed::tick() {
+    tell_all(&Watcher::on_tick);
+}
+
+void JobFeed::tell_all(std::function<void()> Watcher::*what) {
     std::vector<std::function<void()>> told;
     for (const auto& [job, watchers] : watchers_) {
-        for (const auto& [number, watcher] : watchers) told.push_back(watcher.on_tick);
+        for (const auto& [number, watcher] : watchers) told.push_back(watcher.*what);
     }
     for (const auto& tell : told) tell();
 }

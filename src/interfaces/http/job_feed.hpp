@@ -35,10 +35,15 @@ class JobFeed {
     // These jobs got events or log lines.
     void changed(std::span<const JobId> jobs);
 
+    // Others than this process may have changed any of them.
+    void any_changed();
+
     // Some time has passed.
     void tick();
 
   private:
+    void tell_all(std::function<void()> Watcher::*what);
+
     std::unordered_map<JobId, std::map<std::uint64_t, Watcher>> watchers_;
     std::uint64_t last_number_ = 0;
 };

@@ -1,0 +1,28 @@
+#include "infrastructure/committer_pool.hpp"
+
+#include "domain/check.hpp"
+
+namespace sluice {
+
+CommitterPool::CommitterPool(std::vector<Committer*> committers)
+    : committers_(std::move(committers)) {
+    check(!committers_.empty(), "somebody commits");
+}
+
+void CommitterPool::stop_waiting() {
+    for (Committer* committer : committers_) committer->stop_waiting();
+}
+
+// Only the first one has claims that wait and looks at what is due.
+void CommitterPool::hint(const std::vector<Readied>& readied, Timestamp due) {
+    committers_.front()->hint(readied, due);
+}
+
+bool CommitterPool::add(Route route, std::size_t rows, const std::function<void(Batch&)>& put) {
+    const std::size_t others = committers_.size() - 1;
+    if (others == 0 || route.to_claims) return committers_.front()->add(route, rows, put);
+    const std::size_t place = route.job > JobId{} ? std::hash<JobId>()(route.job) >> 32 : next_++;
+    return committers_[1 + place % others]->add(route, rows, put);
+}
+
+}  // namespace sluice
