@@ -4,7 +4,7 @@
 #include <string>
 
 #include "domain/check.hpp"
-#include "infrastructure/sqlite/job_rows.hpp"
+#include "infrastructure/job_rows.hpp"
 #include "infrastructure/sqlite/list_query.hpp"
 #include "infrastructure/sqlite/queries.hpp"
 
@@ -51,7 +51,9 @@ void JobQueries::read_dependencies(JobSpec& spec, int count) {
 // As it was when it was put.
 Job JobQueries::read_submitted(Row& row) {
     Job job;
-    const int dependencies = read_spec(row, job.spec, job.head.hash);
+    read_queue_spec(row, job.spec);
+    const int dependencies = row.small();
+    read_rest_of_spec(row, job.spec, job.head.hash);
     job.head.seq = 1;
     job.run_after = job.spec.run_after;
     read_dependencies(job.spec, dependencies);

@@ -91,6 +91,9 @@ inline constexpr char find_request[] =
     "SELECT at, body_digest, jobs FROM idempotency WHERE tenant = ? AND key = ?";
 inline constexpr char put_request[] =
     "INSERT OR REPLACE INTO idempotency (tenant, key, at, body_digest, jobs) VALUES (?,?,?,?,?)";
+inline constexpr char list_requests[] = R"sql(
+SELECT tenant, key, at, body_digest, jobs FROM idempotency
+WHERE (tenant, key) > (?, ?) ORDER BY tenant, key LIMIT ?)sql";
 inline constexpr char forget_requests[] = R"sql(
 DELETE FROM idempotency WHERE (tenant, key) IN
     (SELECT tenant, key FROM idempotency WHERE at < ? ORDER BY at LIMIT ?))sql";

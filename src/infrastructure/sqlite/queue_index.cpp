@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "infrastructure/sqlite/job_rows.hpp"
+#include "infrastructure/job_rows.hpp"
 #include "infrastructure/sqlite/queries.hpp"
 
 namespace sluice::sqlite {
@@ -46,6 +46,7 @@ void QueueIndex::load_leases(sqlite3* connection) {
     while (query.next_row()) {
         Row row(query);
         read_queue_spec(row, spec);
+        row.skip(1);
         const Duration timeout = row.duration();
         row.skip(1);
         const Timestamp since = row.time();
@@ -66,7 +67,8 @@ void QueueIndex::load_queue(sqlite3* connection, JobId low_water) {
     query.with(low_water);
     while (query.next_row()) {
         Row row(query);
-        const bool has_dependencies = read_queue_spec(row, spec) > 0;
+        read_queue_spec(row, spec);
+        const bool has_dependencies = row.small() > 0;
         if (leases_.contains(spec.id)) continue;
         const bool was_requeued = !row.next_is_null();
         row.skip(1);

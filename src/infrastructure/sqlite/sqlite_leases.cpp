@@ -3,18 +3,10 @@
 #include <algorithm>
 
 #include "domain/check.hpp"
-#include "infrastructure/sqlite/job_rows.hpp"
+#include "infrastructure/sqlite/bindings.hpp"
 #include "infrastructure/sqlite/queries.hpp"
 
 namespace sluice::sqlite {
-namespace {
-
-// A job that was asked to stop is not asked again.
-Timestamp watched_deadline(const Job& job) {
-    return job.lease->stop_requested ? never : job.deadline();
-}
-
-}  // namespace
 
 SqliteLeases::SqliteLeases(sqlite3* connection, JobQueries& queries, QueueIndex& index,
                            Marks& marks)
@@ -46,7 +38,7 @@ void SqliteLeases::open(std::span<const Job> jobs) {
     insert_lease_.run(jobs, bind_lease);
     for (const Job& job : jobs) {
         if (may_be_requeued(job, 2)) delete_requeued_.with(job.spec.id).run();
-        index_.leases().set(job.spec.id, job.lease->until, watched_deadline(job));
+        index_.leases().set(job.spec.id, job.lease->until, watched_deadline(job).value_or(never));
         index_.live().keep(job);
         marks_.number_given(job.lease->token.value);
     }
@@ -55,7 +47,7 @@ void SqliteLeases::open(std::span<const Job> jobs) {
 void SqliteLeases::save(std::span<const Job> jobs) {
     for (const Job& job : jobs) {
         update_lease(update_lease_, job);
-        index_.leases().set(job.spec.id, job.lease->until, watched_deadline(job));
+        index_.leases().set(job.spec.id, job.lease->until, watched_deadline(job).value_or(never));
         index_.live().keep(job);
     }
 }

@@ -1,7 +1,7 @@
 #include "infrastructure/sqlite/sqlite_session.hpp"
 
 #include "domain/check.hpp"
-#include "infrastructure/sqlite/job_rows.hpp"
+#include "infrastructure/sqlite/bindings.hpp"
 #include "infrastructure/sqlite/queries.hpp"
 
 namespace sluice::sqlite {

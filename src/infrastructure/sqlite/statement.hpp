@@ -26,11 +26,6 @@ void execute(sqlite3* connection, const char* sql);
 // Ends the open transaction, if there is one, and leaves the file as it was before.
 void roll_back(sqlite3* connection) noexcept;
 
-// An empty string stands for a value that was not given, and is stored as NULL.
-inline std::optional<std::string_view> given(std::string_view text) {
-    return text.empty() ? std::nullopt : std::optional(text);
-}
-
 // One prepared statement. Values are bound in the order of the placeholders; nothing is ever pasted
 // into SQL text. Text is bound without a copy, so it must live until the statement has run.
 class Statement {

@@ -1,0 +1,118 @@
+#include "infrastructure/job_rows.hpp"
+
+#include <charconv>
+
+#include "domain/check.hpp"
+
+namespace sluice {
+namespace {
+
+void append_number(std::string& out, std::int64_t number) {
+    char digits[24];
+    const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+    out.append(digits, end);
+}
+
+// Takes the number at the front of `text`, and the one character after it, if any.
+std::int64_t take_number(std::string_view& text) {
+    std::int64_t number = 0;
+    const char* last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), last, number);
+    check(error == std::errc{}, "a stored list holds numbers");
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (!text.empty()) text.remove_prefix(1);
+    return number;
+}
+
+}  // namespace
+
+std::string join_texts(const std::vector<std::string>& texts) {
+    std::string joined;
+    for (const std::string& text : texts) {
+        append_number(joined, static_cast<std::int64_t>(text.size()));
+        joined += ':';
+        joined += text;
+    }
+    return joined;
+}
+
+void split_texts(std::string_view joined, std::vector<std::string>& texts) {
+    texts.clear();
+    while (!joined.empty()) {
+        const auto size = static_cast<std::size_t>(take_number(joined));
+        check(size <= joined.size(), "a stored list is whole");
+        texts.emplace_back(joined.substr(0, size));
+        joined.remove_prefix(size);
+    }
+}
+
+std::string join_ids(const std::vector<JobId>& ids) {
+    std::string joined;
+    for (const JobId id : ids) {
+        if (!joined.empty()) joined += ',';
+        append_number(joined, id.value);
+    }
+    return joined;
+}
+
+std::vector<JobId> split_ids(std::string_view joined) {
+    std::vector<JobId> ids;
+    while (!joined.empty()) ids.push_back(JobId{take_number(joined)});
+    return ids;
+}
+
+std::string backoff_text(const Backoff& backoff) {
+    std::string text;
+    switch (backoff.kind) {
+        case Backoff::Kind::none: break;
+        case Backoff::Kind::list:
+            text = 'l';
+            for (const Duration delay : backoff.delays) {
+                if (text.size() > 1) text += ',';
+                append_number(text, delay.count());
+            }
+            break;
+        case Backoff::Kind::exponential:
+            text = 'e';
+            append_number(text, backoff.base.count());
+            text += ',';
+            append_number(text, backoff.cap.count());
+            break;
+    }
+    return text;
+}
+
+Backoff parse_backoff(std::string_view text) {
+    Backoff backoff;
+    if (text.empty()) return backoff;
+    backoff.kind = text.front() == 'l' ? Backoff::Kind::list : Backoff::Kind::exponential;
+    text.remove_prefix(1);
+    if (backoff.kind == Backoff::Kind::list) {
+        while (!text.empty()) backoff.delays.emplace_back(take_number(text));
+    } else {
+        backoff.base = Duration{take_number(text)};
+        backoff.cap = Duration{take_number(text)};
+    }
+    return backoff;
+}
+
+bool may_be_requeued(const Job& job, std::int64_t events) {
+    return job.head.seq > events || job.run_after != job.spec.run_after;
+}
+
+JobTexts::JobTexts(const JobSpec& spec)
+    : labels(join_texts(spec.labels)),
+      exclusive_keys(join_texts(spec.exclusive_keys)),
+      backoff(backoff_text(spec.backoff)) {}
+
+std::optional<Timestamp> moved_run_after(const Job& job) {
+    return job.run_after == job.spec.run_after ? std::nullopt : std::optional(job.run_after);
+}
+
+std::optional<Timestamp> watched_deadline(const Job& job) {
+    if (job.lease->stop_requested || is_final(job.state)) return std::nullopt;
+    const Timestamp deadline = job.deadline();
+    return deadline == never ? std::nullopt : std::optional(deadline);
+}
+
+}  // namespace sluice

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "application/ports/store.hpp"
+
+namespace sluice {
+
+// All that a store holds, for whoever copies it while nobody else uses it.
+class WholeStore {
+  public:
+    virtual ~WholeStore() = default;
+
+    virtual JobReader& jobs() = 0;
+
+    // What was put under idempotency keys that come after this one, in order of tenant and key,
+    // `limit` at the most.
+    virtual std::vector<IdempotentRequest> requests_after(const IdempotencyKey& last,
+                                                          int limit) = 0;
+
+    // No number above it was ever given to a job or a lease.
+    virtual std::int64_t last_id() = 0;
+};
+
+}  // namespace sluice
