@@ -137,6 +137,7 @@ const std::map<std::string, std::string> owners{
     {"boost/", "src/interfaces/http/"},
     {"asio", "src/interfaces/http/"},
     {"sqlite3.h", "src/infrastructure/sqlite/"},
+    {"libpq-fe.h", "src/infrastructure/postgres/"},
     {"prometheus/", "src/infrastructure/"},
     {"toml++/", "src/main/"},
     {"curl/", "src/client/"},
@@ -298,9 +299,11 @@ TEST(Tidy, NoticesLibrariesOutsideTheirFolder) {
         {"src/main/a.cpp", "#include <boost/json.hpp>\n", "only src/interfaces/http/"},
         {"src/infrastructure/a.cpp", "#include <asio.hpp>\n", "only src/interfaces/http/"},
         {"src/infrastructure/a.cpp", "#include <sqlite3.h>\n", "only src/infrastructure/sqlite/"},
+        {"src/infrastructure/a.cpp", "#include <libpq-fe.h>\n", "only src/infrastructure/post"},
         {"src/interfaces/http/a.cpp", "#include <prometheus/counter.h>\n", "only src/infra"},
         {"src/domain/a.cpp", "#include <toml++/toml.h>\n", "only src/main/"},
         {"src/infrastructure/sqlite/a.cpp", "#include <sqlite3.h>\n", ""},
+        {"src/infrastructure/postgres/a.cpp", "#include <libpq-fe.h>\n", ""},
         {"src/infrastructure/metrics.cpp", "#include <prometheus/counter.h>\n", ""},
     });
 }

@@ -223,7 +223,10 @@ TEST_P(StoreContract, AReopenedStoreHasWhatWasCommitted) {
     EXPECT_EQ(store->reader()->events(JobId{1}, 0, 10), std::vector<Event>{event(1, 1)});
     EXPECT_EQ(store->reader()->logs(JobId{1}, 0, 10), std::vector<LogLine>{log_line(1, 1)});
     EXPECT_EQ(store->begin()->idempotency().find("t", "k"), remembered);
-    EXPECT_EQ(store->last_id(), 9000);
+    // On a shared store it may come back as another user, whose numbers are apart.
+    if (!GetParam().is_shared) {
+        EXPECT_EQ(store->last_id(), 9000);
+    }
 }
 
 TEST_P(StoreContract, AReopenedStoreGoesOnWithItsQueueItsKeysAndItsLeases) {

@@ -87,7 +87,19 @@ int StoreContract::newly_ready(Timestamp now) {
 }
 
 Timestamp StoreContract::next_due() {
-    return store->begin()->leases().next_due();
+    if (GetParam().is_shared) newly_ready(Timestamp{});  // what is ready already is not due
+    for (;;) {
+        const auto session = store->begin();
+        const Timestamp due = session->leases().next_due();
+        if (!GetParam().is_shared || due == never) return due;
+        // Nothing to be found there: it looks again, and names the next one.
+        const bool is_due = !session->leases().expired(due, 1).empty() ||
+                            !session->leases().overdue(due, 1).empty() ||
+                            !session->leases().newly_ready(due).empty();
+        if (is_due) return due;
+        session->leases().next_due();
+        session->commit();
+    }
 }
 
 std::optional<JobId> StoreContract::holder(const std::string& key, const std::string& tenant) {

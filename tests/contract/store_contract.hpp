@@ -21,6 +21,9 @@ struct StoreUnderTest {
     // The store that open() gave last, after that one was closed. Empty for a store that is not
     // durable.
     std::function<std::unique_ptr<Store>()> reopen{};
+
+    // Others may use it at the same time, so that next_due() may name too early a moment.
+    bool is_shared = false;
 };
 
 inline void PrintTo(const StoreUnderTest& store, std::ostream* out) {

@@ -1,7 +1,10 @@
 #include "support/test_engine.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <stdexcept>
+
+#include "support/test_database.hpp"
 
 namespace sluice {
 namespace {
@@ -10,6 +13,15 @@ template <class Answer>
 Answer granted(Told<Answer> answer, const char* what) {
     if (!answer) throw std::logic_error(std::string(what) + ": " + answer.error().message);
     return std::move(*answer);
+}
+
+std::unique_ptr<Store> own_store() {
+    const char* kind = std::getenv("SLUICE_TEST_STORE");
+    if (kind == nullptr || std::string_view(kind) != "postgres") {
+        return std::make_unique<MemoryStore>();
+    }
+    static TestDatabase database;  // one for all tests, which come one after the other
+    return database.open_empty();
 }
 
 }  // namespace
@@ -34,8 +46,7 @@ Report report_of(const Job& job, Outcome outcome, std::string error_code) {
     return report;
 }
 
-TestEngine::TestEngine()
-    : own_(std::make_unique<MemoryStore>()), store_(*own_), engine_(store_, Engine::Options{}) {}
+TestEngine::TestEngine() : own_(own_store()), store_(*own_), engine_(store_, Engine::Options{}) {}
 
 TestEngine::TestEngine(Store& store) : store_(store), engine_(store_, Engine::Options{}) {}
 

@@ -49,7 +49,9 @@ Report report_of(const Job& job, Outcome outcome, std::string error_code = "");
 // What a test takes for granted throws when it is not so.
 class TestEngine {
   public:
-    TestEngine();  // on a memory store of its own
+    // On a store of its own: in memory, or in the database of the tests when the environment
+    // variable SLUICE_TEST_STORE says "postgres".
+    TestEngine();
     explicit TestEngine(Store& store);
 
     Timestamp now() const { return now_; }
@@ -106,7 +108,7 @@ class TestEngine {
     static constexpr Duration term = std::chrono::seconds(30);
 
   private:
-    std::unique_ptr<MemoryStore> own_;
+    std::unique_ptr<Store> own_;
     Store& store_;
     Timestamp now_ = at(0);
     Engine engine_;

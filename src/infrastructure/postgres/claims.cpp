@@ -1,0 +1,306 @@
+#include "infrastructure/postgres/claims.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "infrastructure/job_rows.hpp"
+#include "infrastructure/postgres/read_queries.hpp"
+#include "infrastructure/postgres/write_queries.hpp"
+
+namespace sluice::postgres {
+namespace {
+
+// The more of what was seen had to step aside, the more is looked at next.
+constexpr int page_max = 500;
+// Who comes after many that have to step aside is served by the next session, which goes on where
+// this one ended: nobody else is to wait for all of them.
+constexpr std::size_t parked_max = 2000;
+
+bool overlap(const std::vector<LaneId>& a, const std::vector<LaneId>& b) {
+    for (auto left = a.begin(), right = b.begin(); left != a.end() && right != b.end();) {
+        if (*left == *right) return true;
+        *left < *right ? ++left : ++right;
+    }
+    return false;
+}
+
+}  // namespace
+
+std::vector<std::vector<Job>> Claims::take(std::span<const LeaseStore::Wanted> wanted) {
+    std::vector<Demand> demands = gather(wanted);
+    serve(demands);
+    std::vector<std::vector<Job>> taken(wanted.size());
+    for (Demand& demand : demands) {
+        auto next = std::make_move_iterator(demand.taken.begin());
+        for (const std::size_t place : demand.places) {
+            const auto left = std::make_move_iterator(demand.taken.end()) - next;
+            const auto count = std::min<std::ptrdiff_t>(wanted[place].limit, left);
+            taken[place].assign(next, next + count);
+            next += count;
+        }
+    }
+    return taken;
+}
+
+// Claims with equal filters are served together, as long as nobody between them could have got the
+// same jobs.
+std::vector<Claims::Demand> Claims::gather(std::span<const LeaseStore::Wanted> wanted) const {
+    std::vector<Demand> demands;
+    for (std::size_t place = 0; place < wanted.size(); ++place) {
+        const ClaimFilter& filter = *wanted[place].filter;
+        Demand* joined = nullptr;
+        std::vector<LaneId> lanes;
+        bool is_known = false;
+        for (auto earlier = demands.rbegin(); earlier != demands.rend() && !joined; ++earlier) {
+            if (*earlier->filter == filter) {
+                joined = &*earlier;
+                break;
+            }
+            if (!is_known) {
+                lanes = work_.matching_lanes(filter);
+                is_known = true;
+            }
+            if (overlap(earlier->lanes, lanes)) break;
+        }
+        if (!joined) {
+            if (!is_known) lanes = work_.matching_lanes(filter);
+            joined = &demands.emplace_back(Demand{.filter = &filter, .lanes = std::move(lanes)});
+        }
+        joined->places.push_back(place);
+        joined->open += std::max(wanted[place].limit, 0);
+    }
+    for (Demand& demand : demands) demand.page = demand.open;
+    return demands;
+}
+
+// Demands that share lanes are served one after the other, all others at once.
+void Claims::serve(std::span<Demand> demands) {
+    const auto is_open = [](const Demand& demand) { return demand.open > 0 && !demand.exhausted; };
+    for (;;) {
+        std::vector<Demand*> together;
+        for (Demand& demand : demands) {
+            if (!is_open(demand)) continue;
+            const bool apart = std::none_of(together.begin(), together.end(), [&](Demand* other) {
+                return overlap(other->lanes, demand.lanes);
+            });
+            if (!apart) break;
+            together.push_back(&demand);
+        }
+        if (parked_ >= parked_max) {
+            for (const Demand* demand : together) {
+                for (const LaneId lane : demand->lanes) work_.ready(lane, demand->open);
+            }
+            return;
+        }
+        if (!together.empty()) {
+            serve_together(together);
+        } else if (!learn_new_lanes(demands)) {
+            return;
+        }
+    }
+}
+
+void Claims::serve_together(std::span<Demand*> demands) {
+    work_.settle_keys();
+    work_.writes.flush();
+    std::vector<Connection::Ticket> tickets;
+    for (Demand* demand : demands) {
+        tickets.push_back(work_.connection.post(sql::take, Params(demand->lanes, demand->page)));
+    }
+    std::vector<std::vector<Candidate>> found;
+    for (const Connection::Ticket ticket : tickets) {
+        found.push_back(read_candidates(work_.connection.take(ticket)));
+    }
+    for (std::size_t i = 0; i < demands.size(); ++i) {
+        Demand& demand = *demands[i];
+        demand.exhausted = static_cast<int>(found[i].size()) < demand.page;
+        choose(demand, std::move(found[i]));
+        demand.page = std::max(demand.open, std::min(demand.page * 4, page_max));
+    }
+}
+
+// Jobs of lanes that another node has made a moment ago.
+bool Claims::learn_new_lanes(std::span<Demand> demands) {
+    const bool wanted =
+        std::any_of(demands.begin(), demands.end(), [](const Demand& d) { return d.open > 0; });
+    if (!wanted) return false;
+    if (!work_.learn_new_lanes()) return false;
+    bool found = false;
+    for (Demand& demand : demands) {
+        std::vector<LaneId> now = work_.matching_lanes(*demand.filter);
+        if (demand.open == 0 || now == demand.lanes) continue;
+        demand.lanes = std::move(now);
+        demand.exhausted = false;
+        demand.page = demand.open;
+        found = true;
+    }
+    return found;
+}
+
+std::vector<Claims::Candidate> Claims::read_candidates(const Result& rows) {
+    std::vector<Candidate> candidates;
+    candidates.reserve(static_cast<std::size_t>(rows.rows()));
+    for (int i = 0; i < rows.rows(); ++i) {
+        Row row(rows, i);
+        Candidate& candidate = candidates.emplace_back();
+        candidate.place = row.raw();
+        candidate.lane = row.integer();
+        candidate.keys_text = row.text();
+        split_texts(candidate.keys_text, candidate.keys);
+        candidate.job = read_submitted(row);
+        read_requeued(row, candidate.job);
+        newest_token_ = std::max(newest_token_, LeaseToken{row.integer()});
+    }
+    return candidates;
+}
+
+// In order, as many as are wanted: those that must step aside make room for later ones.
+void Claims::choose(Demand& demand, std::vector<Candidate> candidates) {
+    auto rest = std::span(candidates);
+    bool stepped_aside = false;
+    while (demand.open > 0 && !rest.empty()) {
+        const std::size_t count = std::min(rest.size(), static_cast<std::size_t>(demand.open));
+        const auto some = rest.first(count);
+        rest = rest.subspan(count);
+        const std::vector<bool> granted = hold_keys(some);
+        for (std::size_t i = 0; i < count; ++i) {
+            if (!granted[i]) {
+                stepped_aside = true;
+                continue;
+            }
+            work_.writes.delete_taken(some[i].place);
+            demand.taken.push_back(std::move(some[i].job));
+            --demand.open;
+        }
+    }
+    if (stepped_aside) demand.exhausted = false;  // others may come forward in their place
+    send_parked();
+}
+
+// Whether each candidate has all of its keys now. Those that have not were parked.
+std::vector<bool> Claims::hold_keys(std::span<Candidate> candidates) {
+    std::vector<bool> granted(candidates.size(), true);
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        if (candidates[i].keys.empty()) continue;
+        granted[i] = false;
+        open.push_back(i);
+    }
+    while (!open.empty()) {
+        std::vector<std::size_t> later;
+        std::vector<std::size_t> places;
+        std::vector<Candidate*> trying;
+        std::set<Key> tried;
+        for (const std::size_t i : open) {
+            Candidate& candidate = candidates[i];
+            const std::string& tenant = candidate.job.spec.tenant;
+            std::optional<Key> taken;
+            bool clashes = false;
+            for (const std::string& key : candidate.keys) {
+                if (ours_.contains({tenant, key})) taken = {tenant, key};
+                clashes = clashes || tried.contains({tenant, key});
+            }
+            if (taken) {
+                park(candidate, *taken);
+            } else if (clashes) {
+                later.push_back(i);  // behind one that may get the key
+            } else {
+                for (const std::string& key : candidate.keys) tried.insert({tenant, key});
+                trying.push_back(&candidate);
+                places.push_back(i);
+            }
+        }
+        if (!trying.empty()) {
+            std::vector<Key> missing;
+            const std::vector<bool> held = try_to_hold(trying, missing);
+            const std::set<Key> really = lock_held(missing);
+            for (std::size_t k = 0; k < trying.size(); ++k) {
+                if (held[k]) {
+                    granted[places[k]] = true;
+                } else if (really.contains(missing[k])) {
+                    park(*trying[k], missing[k]);
+                } else {
+                    later.push_back(places[k]);  // the key was freed meanwhile
+                }
+            }
+        }
+        std::sort(later.begin(), later.end());
+        open = std::move(later);
+    }
+    return granted;
+}
+
+// Who gets all of its keys keeps them; who does not lets go of those that it got. `missing` has the
+// first key that each did not get.
+std::vector<bool> Claims::try_to_hold(std::span<Candidate*> candidates, std::vector<Key>& missing) {
+    Columns wanted{Type::text, Type::text, Type::integer};
+    for (const Candidate* candidate : candidates) {
+        for (const std::string& key : candidate->keys) {
+            wanted.add(candidate->job.spec.tenant, key, candidate->job.spec.id);
+        }
+    }
+    const Result got = work_.connection.ask(sql::hold_keys, Params(wanted));
+    work_.writes.note_written();
+    std::set<std::pair<JobId, std::string>> held;
+    for (int i = 0; i < got.rows(); ++i) {
+        Row row(got, i);
+        const JobId id{row.integer()};
+        held.emplace(id, row.text());
+    }
+    std::vector<bool> granted;
+    Columns returned{Type::text, Type::text};
+    missing.resize(candidates.size());
+    for (std::size_t k = 0; k < candidates.size(); ++k) {
+        const Job& job = candidates[k]->job;
+        const std::vector<std::string>& keys = candidates[k]->keys;
+        const auto absent = std::find_if(keys.begin(), keys.end(), [&](const std::string& key) {
+            return !held.contains({job.spec.id, key});
+        });
+        granted.push_back(absent == keys.end());
+        if (absent != keys.end()) missing[k] = {job.spec.tenant, *absent};
+        for (const std::string& key : keys) {
+            if (granted[k]) {
+                ours_.insert({job.spec.tenant, key});
+            } else if (held.contains({job.spec.id, key})) {
+                returned.add(job.spec.tenant, key);
+            }
+        }
+    }
+    if (!returned.empty()) work_.connection.send(sql::let_keys_go, Params(returned));
+    return granted;
+}
+
+// Those of the keys that somebody holds, and goes on holding until this session ends.
+std::set<Claims::Key> Claims::lock_held(const std::vector<Key>& keys) {
+    Columns asked{Type::text, Type::text};
+    for (const auto& [tenant, key] : keys) {
+        if (!key.empty()) asked.add(tenant, key);
+    }
+    std::set<Key> held;
+    if (asked.empty()) return held;
+    const Result found = work_.connection.ask(sql::lock_held, Params(asked));
+    for (int i = 0; i < found.rows(); ++i) {
+        Row row(found, i);
+        std::string tenant = row.text();
+        held.emplace(std::move(tenant), row.text());
+    }
+    return held;
+}
+
+void Claims::park(const Candidate& candidate, const Key& at) {
+    const JobSpec& spec = candidate.job.spec;
+    parking_.add(at.first, at.second, candidate.lane, spec.priority, spec.id, candidate.keys_text);
+    ++parked_;
+    work_.writes.delete_taken(candidate.place);
+    for (const std::string& key : candidate.keys) {
+        if (key != at.second) work_.may_be_free(spec.tenant, key);
+    }
+}
+
+void Claims::send_parked() {
+    if (parking_.empty()) return;
+    work_.connection.send(sql::park, Params(parking_));
+    parking_.clear();
+}
+
+}  // namespace sluice::postgres

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "infrastructure/postgres/connection.hpp"
+#include "infrastructure/postgres/known_windows.hpp"
+#include "infrastructure/postgres/lanes.hpp"
+#include "infrastructure/postgres/spec_cache.hpp"
+
+namespace sluice::postgres {
+
+// The earliest moment at which somebody has to look at something. It may be too early, never too
+// late: whoever looks takes it, and puts back what is the next then.
+class DueMark {
+  public:
+    void lower(Timestamp moment) {
+        std::int64_t before = micros_.load();
+        while (to_micros(moment) < before &&
+               !micros_.compare_exchange_weak(before, to_micros(moment))) {
+        }
+    }
+    Timestamp take() { return from_micros(micros_.exchange(to_micros(never))); }
+    Timestamp get() const { return from_micros(micros_.load()); }
+
+  private:
+    std::atomic<std::int64_t> micros_ = to_micros(never);
+};
+
+// What the committers, the readers and the watch of one process share about the database that they
+// share with other nodes. Thread-safe.
+struct Cluster {
+    Cluster(std::string url, std::string node_name);
+
+    const std::string url;
+    const std::string node_name;  // for people: host and process
+    const std::int64_t owner;     // random: this process among all that ever were
+    Lanes lanes;
+    SpecCache specs;
+    KnownWindows windows;
+    DueMark lease_due;  // a lease runs out or a deadline comes
+    DueMark timed_due;  // a queued job's time comes
+};
+
+}  // namespace sluice::postgres

@@ -1,0 +1,154 @@
+#include "infrastructure/postgres/connection.hpp"
+
+#include <libpq-fe.h>
+
+#include "infrastructure/postgres/pipeline.hpp"
+#include "infrastructure/postgres/wire.hpp"
+
+namespace sluice::postgres {
+namespace {
+
+using Answer = Pipeline::Answer;
+
+constexpr Millis patience_with_roll_back{1000};
+
+// No name: these are sent when a session may be new or has failed.
+constexpr Query backend_pid{"", "SELECT pg_backend_pid()"};
+constexpr Query roll_back_query{"", "ROLLBACK"};
+
+// The level is named, since the server's default may be another one.
+constexpr Query begin_query{"begin", "BEGIN ISOLATION LEVEL READ COMMITTED"};
+constexpr Query begin_snapshot_query{"begin_snapshot",
+                                     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"};
+constexpr Query commit_query{"commit", "COMMIT"};
+
+// The queue's tables are empty in one moment and have a million rows in the next, and statistics
+// come too late. So a session that works on them may only use plans that are good in both cases,
+// loops over indexes; and none with parallel workers, whose start takes longer than all the rest,
+// but which look cheap beside a scan that is not wanted. A lock that does not come soon is in the
+// hands of a node that is stuck: the batch then fails and is tried again, rather than all others
+// behind it wait. And a node that has died in a transaction, or cannot be reached any more, must
+// not keep its locks: they are free by the time at which it would count the server as silent.
+constexpr const char* queue_settings =
+    "SET jit = off; SET enable_hashjoin = off; SET enable_mergejoin = off;"
+    "SET enable_bitmapscan = off; SET enable_seqscan = off;"
+    "SET max_parallel_workers_per_gather = 0;"
+    "SET plan_cache_mode = force_generic_plan;"
+    "SET lock_timeout = '500ms'; SET statement_timeout = '4s';"
+    "SET idle_in_transaction_session_timeout = '5s'";
+
+constexpr Query queue_settings_of_transaction{
+    "queue_settings",
+    "SELECT set_config('jit', 'off', true), set_config('enable_hashjoin', 'off', true),"
+    " set_config('enable_mergejoin', 'off', true), set_config('enable_bitmapscan', 'off', true),"
+    " set_config('enable_seqscan', 'off', true),"
+    " set_config('max_parallel_workers_per_gather', '0', true),"
+    " set_config('lock_timeout', '500ms', true), set_config('statement_timeout', '4s', true),"
+    " set_config('idle_in_transaction_session_timeout', '5s', true)"};
+
+constexpr const char* other_settings =
+    "SET jit = off; SET statement_timeout = '4s';"
+    "SET idle_in_transaction_session_timeout = '60s'";
+
+}  // namespace
+
+Connection::Connection(const ConnectOptions& options)
+    : pipeline_(std::make_unique<Pipeline>(connect(options), options.connect_patience)),
+      works_on_queue_(options.works_on_queue) {
+    // A pooler invents the number that it tells when one connects.
+    const Result answer = ask(backend_pid);
+    if (Row(answer, 0).small() != PQbackendPID(pipeline_->wire())) pipeline_->set_pooled();
+    sync();
+    if (!is_pooled()) execute(works_on_queue_ ? queue_settings : other_settings);
+    set_patience(options.answer_patience);
+}
+
+Connection::~Connection() = default;
+
+bool Connection::is_lost() const {
+    return pipeline_->is_lost();
+}
+
+bool Connection::fell_silent() const {
+    return pipeline_->fell_silent();
+}
+
+void Connection::set_patience(Millis answer_patience) {
+    pipeline_->set_patience(answer_patience);
+}
+
+bool Connection::is_pooled() const {
+    return pipeline_->is_pooled();
+}
+
+int Connection::socket() const {
+    return PQsocket(pipeline_->wire());
+}
+
+Connection::Ticket Connection::post(const Query& query, const Params& params) {
+    return pipeline_->send(query, params, Answer::kept);
+}
+
+Result Connection::take(Ticket ticket) {
+    return pipeline_->take(ticket);
+}
+
+void Connection::send(const Query& query, const Params& params) {
+    pipeline_->send(query, params, Answer::dropped);
+}
+
+void Connection::begin() {
+    start_transaction(begin_query);
+    if (works_on_queue_ && is_pooled()) send(queue_settings_of_transaction);
+}
+
+void Connection::begin_snapshot() {
+    start_transaction(begin_snapshot_query);
+}
+
+// What was sent before is not to become a part of the transaction. The wait is for poolers: they
+// take the server away at the end of the one before, with what was sent for the next.
+void Connection::start_transaction(const Query& query) {
+    sync();
+    pipeline_->drop_kept();
+    send(query);
+}
+
+void Connection::commit() {
+    const Ticket ticket = post(commit_query);
+    pipeline_->send_sync();
+    pipeline_->drain();
+    // A transaction that has failed ends with this word, and no error.
+    if (pipeline_->take(ticket).command() == "COMMIT") return;
+    throw Refused("25P02", "PostgreSQL: the transaction had failed before its commit (25P02)");
+}
+
+void Connection::roll_back() noexcept {
+    if (is_lost()) return;
+    pipeline_->settle(patience_with_roll_back);
+    pipeline_->drop_kept();
+    if (is_lost() || !pipeline_->is_in_transaction()) return;
+    try {
+        send(roll_back_query);
+    } catch (const ConnectionLost&) {
+        return;
+    }
+    pipeline_->settle(patience_with_roll_back);
+}
+
+void Connection::sync() {
+    pipeline_->send_sync();
+    pipeline_->drain();
+}
+
+void Connection::execute(const std::string& text) {
+    sync();
+    pipeline_->run_text(text);
+}
+
+std::vector<Connection::Notification> Connection::wait_for_notifications(Millis patience,
+                                                                         int wake) {
+    return pipeline_->wait_for_notifications(patience, wake);
+}
+
+}  // namespace sluice::postgres

@@ -1,0 +1,101 @@
+#include "infrastructure/postgres/housekeeper.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <thread>
+
+#include "infrastructure/boot_clock.hpp"
+#include "infrastructure/postgres/migrations.hpp"
+#include "tests/support/postgres.hpp"
+
+namespace sluice::postgres {
+namespace {
+
+using namespace std::chrono_literals;
+
+class PostgresHousekeeper : public testing::Test {
+  protected:
+    PostgresHousekeeper() { migrate(connection); }
+
+    std::int64_t ask(const std::string& text) {
+        const Result result = connection.ask({"", text});
+        connection.sync();
+        return Row(result, 0).integer();
+    }
+
+    bool eventually_one(const std::string& text) {
+        for (const Duration end = since_boot() + 5s; since_boot() < end;) {
+            if (ask(text) == 1) return true;
+            std::this_thread::sleep_for(10ms);
+        }
+        return false;
+    }
+
+    Housekeeper::Options options(Duration retention) const {
+        return {.urls = {.direct = url, .common = url}, .retention = retention};
+    }
+
+    const std::string url = fresh_database();
+    Connection connection{{.url = url}};
+    DatabaseTime time{database_now(connection)};
+};
+
+TEST_F(PostgresHousekeeper, AddsWindowsAndDropsThoseThatAreOver) {
+    time.set(time.now() + 100 * 24h);
+    Housekeeper housekeeper(options(30 * 24h), time);
+
+    housekeeper.look_around(false);
+
+    const std::string weeks =
+        "SELECT count(*) = 3 AND (min(substr(relname, 5)::int8) + 1) * 604800 > "
+        "extract(epoch FROM now()) - 1577836800 + 99 * 86400 "
+        "FROM pg_class JOIN pg_inherits ON inhrelid = oid "
+        "WHERE inhparent = 'sluice.job'::regclass";
+    EXPECT_TRUE(eventually_one(weeks));
+}
+
+TEST_F(PostgresHousekeeper, KeepsEverythingWhenNothingIsSaid) {
+    time.set(time.now() + 100 * 24h);
+    Housekeeper housekeeper(options(0s), time);
+
+    housekeeper.look_around(false);
+
+    EXPECT_TRUE(
+        eventually_one("SELECT count(*) = 6 FROM pg_inherits "
+                       "WHERE inhparent = 'sluice.job'::regclass"));
+}
+
+TEST_F(PostgresHousekeeper, VacuumsWhatIsLittered) {
+    connection.execute("ALTER TABLE sluice.ready SET (autovacuum_enabled = off)");
+    {
+        Connection other({.url = url});  // its counts are known once it has gone
+        other.execute("INSERT INTO sluice.ready SELECT 1, 0, n FROM generate_series(1, 30000) n");
+        other.execute("DELETE FROM sluice.ready");
+    }
+    const std::string counts = " FROM pg_stat_user_tables WHERE relname = 'ready'";
+    ASSERT_TRUE(eventually_one("SELECT n_dead_tup > 20000" + counts));
+    Housekeeper housekeeper(options(0s), time);
+
+    housekeeper.look_around(true);
+
+    EXPECT_TRUE(eventually_one("SELECT vacuum_count > 0 AND n_dead_tup = 0" + counts));
+}
+
+TEST_F(PostgresHousekeeper, StopsInTheMiddleOfAStatement) {
+    time.set(time.now() + 100 * 24h);
+    connection.execute("BEGIN; LOCK TABLE sluice.lease");
+    auto housekeeper = std::make_unique<Housekeeper>(options(30 * 24h), time);
+    housekeeper->look_around(false);
+    ASSERT_TRUE(
+        eventually_one("SELECT count(*) FROM pg_locks WHERE NOT granted "
+                       "AND relation = 'sluice.lease'::regclass"));
+
+    const Duration start = since_boot();
+    housekeeper.reset();
+
+    EXPECT_LT(since_boot() - start, 1s);
+}
+
+}  // namespace
+}  // namespace sluice::postgres

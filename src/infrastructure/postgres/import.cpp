@@ -1,0 +1,271 @@
+// The steps: migrate the target and make its windows, which can be left behind when anything after
+// that fails; then, in one transaction, shut engines out, see that nothing is there, copy, compare,
+// commit.
+#include "infrastructure/postgres/import.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <thread>
+
+#include "infrastructure/job_rows.hpp"
+#include "infrastructure/postgres/database_time.hpp"
+#include "infrastructure/postgres/migrations.hpp"
+#include "infrastructure/postgres/settings.hpp"
+#include "infrastructure/postgres/work.hpp"
+#include "infrastructure/postgres/write_queries.hpp"
+
+namespace sluice::postgres {
+namespace {
+
+constexpr int page = 500;
+constexpr std::size_t rows_at_once = 5000;
+constexpr std::size_t bytes_at_once = 4u << 20;
+constexpr Millis patience = std::chrono::minutes(30);  // with one statement
+constexpr Duration numbers_ahead_max = std::chrono::seconds(5);
+constexpr Millis clock_pause{100};
+
+constexpr Query be_patient{"", R"sql(
+SELECT set_config('lock_timeout', '2s', true), set_config('statement_timeout', '0', true),
+    set_config('idle_in_transaction_session_timeout', '0', true))sql"};
+// No engine can take a seat or sign a commit meanwhile, and no other copy can begin.
+constexpr Query shut_out{"", "LOCK TABLE sluice.seat IN SHARE ROW EXCLUSIVE MODE"};
+constexpr Query find_obstacles{"", R"sql(
+SELECT EXISTS (SELECT FROM sluice.job) OR EXISTS (SELECT FROM sluice.idempotency),
+    (SELECT min(name) FROM sluice.seat WHERE until > now() + interval '105 seconds'))sql"};
+// Whoever holds a job has heard nothing for as long as all of this took.
+constexpr Query renew_leases{"", R"sql(
+UPDATE sluice.lease
+SET until = (extract(epoch FROM clock_timestamp()) * 1000000)::int8 + term)sql"};
+constexpr Query wait_for_all{"", "SELECT 1"};
+
+// Whether every number that an engine gives at this moment is larger.
+bool is_before(std::int64_t number, Timestamp now) {
+    return number < IdSource(0).next(now);
+}
+
+// The numbers of jobs and leases that engines give from now on must be larger than those that are
+// copied. After a crash the source has reserved numbers up to a second ahead of its clock.
+void await_later_numbers(Connection& connection, std::int64_t last_id) {
+    Timestamp now = database_now(connection);
+    if (!is_before(last_id, now + numbers_ahead_max)) {
+        throw std::runtime_error(
+            "the source has given ids that are ahead of the database's clock: set the clock right, "
+            "or wait until it has caught up");
+    }
+    for (; !is_before(last_id, now); now = database_now(connection)) {
+        std::this_thread::sleep_for(clock_pause);
+    }
+}
+
+void make_windows(JobReader& source, Connection& connection, KnownWindows& windows) {
+    windows.load(connection);
+    connection.sync();
+    for (JobId last{};;) {
+        const std::vector<JobId> ids = source.ids_after(last, page);
+        if (ids.empty()) return;
+        for (const JobId id : ids) {
+            if (!windows.has(id)) windows.add_missing(connection);
+        }
+        last = ids.back();
+    }
+}
+
+void begin_alone(Connection& connection) {
+    connection.begin();
+    connection.send(be_patient);
+    connection.send(shut_out);
+    Result found;
+    try {
+        found = connection.ask(find_obstacles);
+    } catch (const ConnectionLost&) {
+        throw;
+    } catch (const StoreConflict&) {
+        throw std::runtime_error(
+            "somebody else works on the target: stop engines and other copies");
+    }
+    Row row(found, 0);
+    if (row.flag()) {
+        throw std::runtime_error(
+            "the target has jobs or idempotency keys: copy to a database that "
+            "has none");
+    }
+    if (!row.next_is_null()) {
+        throw std::runtime_error(
+            fmt::format("the engine {} runs on the target: stop it first", row.text()));
+    }
+}
+
+class Import {
+  public:
+    Import(WholeStore& source, Connection& connection, Cluster& cluster, Timestamp now,
+           const OnImport& on_import)
+        : source_(source),
+          connection_(connection),
+          on_import_(on_import),
+          newest_lease_{source.last_id()},
+          work_(connection, cluster, {}, now) {}
+
+    void copy_jobs() {
+        for (JobId last{};;) {
+            const std::vector<JobId> ids = source_.jobs().ids_after(last, page);
+            if (ids.empty()) return;
+            for (std::optional<Job>& job : source_.jobs().find(ids)) {
+                add(*std::move(job));
+            }
+            flush();
+            on_import_(ImportStage::copying, imported_);
+            last = ids.back();
+        }
+    }
+
+    void copy_requests() {
+        for (IdempotencyKey last;;) {
+            const std::vector<IdempotentRequest> requests = source_.requests_after(last, page);
+            if (requests.empty()) return;
+            for (const IdempotentRequest& request : requests) {
+                work_.writes.insert_request(request);
+            }
+            imported_.requests += static_cast<std::int64_t>(requests.size());
+            flush();
+            last = {requests.back().tenant, requests.back().key};
+        }
+    }
+
+    const Imported& imported() const { return imported_; }
+
+  private:
+    // The row in job has the hash of the first event.
+    void add(Job job) {
+        const ChainHead head = job.head;
+        job.head = {1, copy_events(job.spec.id)};
+        work_.writes.insert_job(job);
+        job.head = head;
+        note(job.spec.payload.size() + job.result.size());
+        copy_lines(job.spec.id);
+        if (is_final(job.state)) work_.writes.insert_done(job);
+        if (job.lease) add_lease(job);
+        if (job.state == JobState::queued) enqueue(job);
+        ++imported_.jobs;
+    }
+
+    void add_lease(const Job& job) {
+        work_.writes.insert_lease(job);
+        for (const std::string& key : held_keys(job.spec)) {
+            held_.add(job.spec.tenant, key, job.spec.id);
+        }
+        if (is_final(job.state)) ended_under_lease_.push_back(job);
+    }
+
+    void enqueue(const Job& job) {
+        if (may_be_requeued(job, 1)) work_.writes.insert_requeued(job, newest_lease_);
+        if (is_blocked(job.spec)) {
+            work_.writes.insert_blockers(work_.lane_of_job(job.spec), job.spec);
+        } else {
+            work_.enqueue(job);
+        }
+    }
+
+    bool is_blocked(const JobSpec& spec) {
+        if (spec.depends_on.empty()) return false;
+        for (const std::optional<Job>& job : source_.jobs().find(spec.depends_on)) {
+            if (!job || !is_final(job->state)) return true;
+        }
+        return false;
+    }
+
+    Digest copy_events(JobId job) {
+        std::optional<Digest> first;
+        for (std::int64_t last = 0;;) {
+            const std::vector<Event> events = source_.jobs().events(job, last, page);
+            if (events.empty()) break;
+            for (const Event& event : events) {
+                if (!first) first = event.hash;
+                work_.writes.insert_event(event);
+                note(event.detail.size());
+            }
+            imported_.events += static_cast<std::int64_t>(events.size());
+            last = events.back().seq;
+        }
+        if (first) return *first;
+        throw std::runtime_error(fmt::format(
+            "job {} has no history in the source; sluice audit verify looks closer", to_text(job)));
+    }
+
+    void copy_lines(JobId job) {
+        for (std::int64_t last = 0;;) {
+            const std::vector<LogLine> lines = source_.jobs().logs(job, last, page);
+            if (lines.empty()) return;
+            for (const LogLine& line : lines) {
+                work_.writes.insert_line(line);
+                note(line.message.size() + line.data.size());
+            }
+            imported_.lines += static_cast<std::int64_t>(lines.size());
+            last = lines.back().seq;
+        }
+    }
+
+    void note(std::size_t bytes) {
+        bytes_ += bytes;
+        if (++rows_ >= rows_at_once || bytes_ >= bytes_at_once) flush();
+    }
+
+    // That a job has ended under its lease is written by a change of that lease only. The last
+    // statement is waited for, so that what was sent does not pile up here.
+    void flush() {
+        work_.writes.flush();
+        for (const Job& job : ended_under_lease_) work_.writes.update_lease(job);
+        work_.writes.flush();
+        ended_under_lease_.clear();
+        if (!held_.empty()) connection_.send(sql::hold_keys, Params(held_));
+        held_.clear();
+        connection_.ask(wait_for_all);
+        rows_ = bytes_ = 0;
+    }
+
+    WholeStore& source_;
+    Connection& connection_;
+    const OnImport& on_import_;
+    // No table knows the last leases of jobs that wait; none of them was larger than this.
+    const LeaseToken newest_lease_;
+    Work work_;
+    Columns held_{Type::text, Type::text, Type::integer};
+    std::vector<Job> ended_under_lease_;
+    std::size_t rows_ = 0;
+    std::size_t bytes_ = 0;
+    Imported imported_;
+};
+
+void commit(Connection& connection) {
+    try {
+        connection.commit();
+    } catch (const ConnectionLost&) {
+        throw std::runtime_error(
+            "the connection broke at the commit: sluice audit verify tells "
+            "whether the jobs are in the target, all of them or none");
+    }
+}
+
+}  // namespace
+
+Imported import_store(WholeStore& source, const std::string& url, const OnImport& on_import) {
+    migrate(ConnectOptions{.url = url});
+    Connection connection({.url = url, .answer_patience = patience});
+    check_durability(connection);
+    await_later_numbers(connection, source.last_id());
+    Cluster cluster(url, "sluice store copy");
+    make_windows(source.jobs(), connection, cluster.windows);
+    const Timestamp now = database_now(connection);
+
+    begin_alone(connection);
+    Import import(source, connection, cluster, now, on_import);
+    import.copy_jobs();
+    import.copy_requests();
+    check_import(source, connection, import.imported(),
+                 [&](const Imported& checked) { on_import(ImportStage::checking, checked); });
+    connection.send(renew_leases);
+    commit(connection);
+    return import.imported();
+}
+
+}  // namespace sluice::postgres

@@ -1,0 +1,77 @@
+#include "infrastructure/postgres/import_check.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "application/verify_history.hpp"
+#include "infrastructure/postgres/transaction_reader.hpp"
+
+namespace sluice::postgres {
+namespace {
+
+constexpr int page = 500;
+
+constexpr Query count_all{"", R"sql(
+SELECT (SELECT count(*) FROM sluice.job), (SELECT count(*) FROM sluice.event),
+    (SELECT count(*) FROM sluice.log), (SELECT count(*) FROM sluice.idempotency))sql"};
+
+[[noreturn]] void fail(const std::string& what) {
+    throw std::runtime_error("the copy is not the same as its source, and is given up: " + what);
+}
+
+void check_counts(Connection& connection, const Imported& copied) {
+    const Result counted = connection.ask(count_all);
+    Row row(counted, 0);
+    Imported there{.jobs = row.integer(), .events = row.integer()};
+    there.lines = row.integer();
+    there.requests = row.integer();
+    if (there != copied) {
+        fail(fmt::format("{} of {} jobs, {} of {} events, {} of {} log lines, {} of {} keys",
+                         there.jobs, copied.jobs, there.events, copied.events, there.lines,
+                         copied.lines, there.requests, copied.requests));
+    }
+}
+
+void check_lines(JobReader& source, JobReader& copy, JobId job) {
+    for (std::int64_t last = 0;;) {
+        const std::vector<LogLine> lines = source.logs(job, last, page);
+        if (lines != copy.logs(job, last, page)) {
+            fail(fmt::format("job {}: log lines after {} differ", to_text(job), last));
+        }
+        if (lines.empty()) return;
+        last = lines.back().seq;
+    }
+}
+
+void check_chain(JobReader& copy, const Job& job, std::int64_t& events) {
+    const std::optional<HistoryBreak> broken = verify_job(copy, job, events);
+    if (!broken) return;
+    fail(fmt::format("job {} event {}: {}", to_text(broken->job), broken->seq, broken->what));
+}
+
+}  // namespace
+
+void check_import(WholeStore& source, Connection& connection, const Imported& copied,
+                  const std::function<void(const Imported&)>& on_page) {
+    check_counts(connection, copied);
+    TransactionReader copy(connection);
+    Imported checked;
+    for (JobId last{};;) {
+        const std::vector<JobId> ids = source.jobs().ids_after(last, page);
+        if (ids.empty()) return;
+        const std::vector<std::optional<Job>> jobs = source.jobs().find(ids);
+        const std::vector<std::optional<Job>> copies = copy.find(ids);
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            if (copies[i] != jobs[i]) fail(fmt::format("job {} differs", to_text(ids[i])));
+            if (copies[i]->log_seq > 0) check_lines(source.jobs(), copy, ids[i]);
+            checked.lines += copies[i]->log_seq;
+            check_chain(copy, *copies[i], checked.events);
+        }
+        checked.jobs += static_cast<std::int64_t>(ids.size());
+        on_page(checked);
+        last = ids.back();
+    }
+}
+
+}  // namespace sluice::postgres

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <functional>
+
+#include "infrastructure/postgres/connection.hpp"
+#include "infrastructure/whole_store.hpp"
+
+namespace sluice::postgres {
+
+// How much of what.
+struct Imported {
+    std::int64_t jobs = 0;
+    std::int64_t events = 0;
+    std::int64_t lines = 0;
+    std::int64_t requests = 0;  // idempotency keys
+
+    bool operator==(const Imported&) const = default;
+};
+
+// Compares what the open transaction has written with what it was copied from: the counts, each job
+// field by field, each log line; and verifies every chain of events. Throws std::runtime_error with
+// the first difference.
+void check_import(WholeStore& source, Connection& connection, const Imported& copied,
+                  const std::function<void(const Imported&)>& on_page);
+
+}  // namespace sluice::postgres

@@ -1,0 +1,52 @@
+#include "infrastructure/postgres/inspection.hpp"
+
+namespace sluice::postgres {
+namespace {
+
+constexpr Query inspect_server{"", R"sql(
+SELECT current_setting('server_version'), current_setting('autovacuum') = 'on',
+    (SELECT count(*)::int4 FROM pg_stat_activity WHERE backend_type = 'client backend'),
+    current_setting('max_connections')::int4,
+    (SELECT count(*)::int4 FROM pg_stat_activity
+     WHERE datname = current_database() AND state LIKE 'idle in transaction%'
+        AND state_change < now() - interval '5 minutes'),
+    to_regclass('sluice.seat') IS NOT NULL AND to_regclass('sluice.duty') IS NOT NULL)sql"};
+
+// Seats are renewed for two minutes every other second; see tick.cpp for who counts.
+constexpr Query list_nodes{"", R"sql(
+SELECT s.name, count(*)::int4, bool_or(s.owner = d.owner AND d.until > now())
+FROM sluice.seat s JOIN sluice.duty d ON d.name = 'watch'
+WHERE s.until > now() + interval '105 seconds' GROUP BY s.owner, s.name ORDER BY s.name)sql"};
+
+std::vector<LivingNode> read_nodes(Connection& connection) {
+    const Result rows = connection.ask(list_nodes);
+    connection.sync();
+    std::vector<LivingNode> nodes;
+    for (int i = 0; i < rows.rows(); ++i) {
+        Row row(rows, i);
+        LivingNode& node = nodes.emplace_back();
+        node.name = row.text();
+        node.seats = row.small();
+        node.has_duty = row.flag();
+    }
+    return nodes;
+}
+
+}  // namespace
+
+Inspection inspect(Connection& connection) {
+    const Result result = connection.ask(inspect_server);
+    connection.sync();
+    Row row(result, 0);
+    Inspection seen;
+    seen.version = row.text();
+    seen.vacuums_by_itself = row.flag();
+    seen.connections = row.small();
+    seen.connections_max = row.small();
+    seen.forgotten_transactions = row.small();
+    seen.has_store = row.flag();
+    if (seen.has_store) seen.nodes = read_nodes(connection);
+    return seen;
+}
+
+}  // namespace sluice::postgres

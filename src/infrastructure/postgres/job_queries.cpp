@@ -1,0 +1,189 @@
+#include "infrastructure/postgres/job_queries.hpp"
+
+#include <algorithm>
+
+#include "infrastructure/job_rows.hpp"
+#include "infrastructure/postgres/list_query.hpp"
+#include "infrastructure/postgres/read_queries.hpp"
+
+namespace sluice::postgres {
+namespace {
+
+// A filter that the driving query does not cover in full may turn candidates down; a chunk that is
+// too small then costs queries, and one that is too large reads jobs that nobody asked for.
+constexpr int candidates_min = 32;
+constexpr int candidates_max = 1000;
+
+// Unfinished jobs are mostly among the newest, or they are few. So the newest are walked, in the
+// case of a deep queue, and the rest is read from the queue's tables, in the case of a deep
+// archive.
+constexpr std::int64_t worth_a_walk = 1000;
+
+std::int64_t row_count(int limit) {
+    return std::max(limit, 0);
+}
+
+std::vector<JobId> ids_of(const Result& result) {
+    std::vector<JobId> ids;
+    ids.reserve(static_cast<std::size_t>(result.rows()));
+    for (int i = 0; i < result.rows(); ++i) ids.push_back(JobId{Row(result, i).integer()});
+    return ids;
+}
+
+Job read_job(Row& row) {
+    Job job = read_submitted(row);
+    read_requeued(row, job);
+    read_done(row, job);
+    read_lease(row, job);
+    return job;
+}
+
+// One page of a list, while it fills.
+class Page {
+  public:
+    Page(Connection& connection, const JobFilter& filter, int limit)
+        : connection_(connection),
+          filter_(filter),
+          limit_(static_cast<std::size_t>(limit)),
+          chunk_(std::clamp(limit, candidates_min, candidates_max)) {}
+
+    bool is_full() const { return jobs_.size() == limit_; }
+
+    void fill(ListDriver driver, IdRange range) {
+        for (bool more = true; more && !is_full();) {
+            const ListQuery query = list_query(filter_, driver, range, chunk_);
+            const std::vector<JobId> ids = ids_of(connection_.ask({"", query.text}, query.params));
+            more = ids.size() == static_cast<std::size_t>(chunk_);
+            if (!ids.empty()) range.before = ids.back();
+            add_accepted(ids);
+        }
+    }
+
+    std::vector<Job> jobs() && { return std::move(jobs_); }
+
+  private:
+    void add_accepted(std::span<const JobId> ids) {
+        for (std::optional<Job>& job : find_jobs(connection_, ids)) {
+            if (is_full()) return;
+            if (job && filter_.accepts(*job)) jobs_.push_back(std::move(*job));
+        }
+    }
+
+    Connection& connection_;
+    const JobFilter& filter_;
+    std::size_t limit_;
+    int chunk_;
+    std::vector<Job> jobs_;
+};
+
+void fill_with_unfinished(Connection& connection, Page& page, IdRange range) {
+    const std::vector<JobId> end = ids_of(
+        connection.ask(sql::find_end_of_newest, Params(range.before, range.from, worth_a_walk)));
+    if (end.empty()) {
+        page.fill(ListDriver::jobs, range);
+        return;
+    }
+    page.fill(ListDriver::jobs, {range.before, end.front()});
+    page.fill(ListDriver::queue, {end.front(), range.from});
+}
+
+}  // namespace
+
+Job read_submitted(Row& row) {
+    Job job;
+    read_queue_spec(row, job.spec);
+    job.spec.depends_on = split_ids(row.text());
+    read_rest_of_spec(row, job.spec, job.head.hash);
+    job.head.seq = 1;
+    job.run_after = job.spec.run_after;
+    return job;
+}
+
+std::vector<std::optional<Job>> find_jobs(Connection& connection, std::span<const JobId> ids) {
+    std::vector<std::optional<Job>> jobs;
+    if (ids.empty()) return jobs;
+
+    const auto [least, greatest] = std::minmax_element(ids.begin(), ids.end());
+    const std::vector<JobId> wanted(ids.begin(), ids.end());
+    const Result rows = connection.ask(sql::find_jobs, Params(wanted, *least, *greatest));
+    jobs.reserve(ids.size());
+    for (int i = 0; i < rows.rows(); ++i) {
+        Row row(rows, i);
+        jobs.push_back(row.next_is_null() ? std::nullopt : std::optional(read_job(row)));
+    }
+    return jobs;
+}
+
+Connection::Ticket post_find_specs(Connection& connection, std::span<const JobId> ids) {
+    return connection.post(sql::find_specs, Params(std::vector<JobId>(ids.begin(), ids.end())));
+}
+
+std::unordered_map<JobId, JobSpec> take_specs(Connection& connection, Connection::Ticket ticket) {
+    const Result rows = connection.take(ticket);
+    std::unordered_map<JobId, JobSpec> specs;
+    for (int i = 0; i < rows.rows(); ++i) {
+        Row row(rows, i);
+        Job job = read_submitted(row);
+        const JobId id = job.spec.id;
+        specs.emplace(id, std::move(job.spec));
+    }
+    return specs;
+}
+
+std::vector<Job> list_jobs(Connection& connection, const JobFilter& filter, JobId before,
+                           int limit) {
+    if (limit <= 0) return {};
+
+    Page page(connection, filter, limit);
+    const ListDriver driver = driver_of(filter);
+    if (driver == ListDriver::queue) {
+        fill_with_unfinished(connection, page, {before, filter.from});
+    } else {
+        page.fill(driver, {before, filter.from});
+    }
+    return std::move(page).jobs();
+}
+
+std::vector<Event> list_events(Connection& connection, JobId job, std::int64_t after, int limit) {
+    const Result rows = connection.ask(sql::list_events, Params(job, after, row_count(limit)));
+    std::vector<Event> events;
+    for (int i = 0; i < rows.rows(); ++i) {
+        Row row(rows, i);
+        events.push_back(read_event(row, job));
+    }
+    return events;
+}
+
+std::vector<LogLine> list_lines(Connection& connection, JobId job, std::int64_t after, int limit) {
+    const Result rows = connection.ask(sql::list_lines, Params(job, after, row_count(limit)));
+    std::vector<LogLine> lines;
+    for (int i = 0; i < rows.rows(); ++i) {
+        Row row(rows, i);
+        lines.push_back(read_line(row, job));
+    }
+    return lines;
+}
+
+Depths count_depths(Connection& connection) {
+    const Result counted = connection.ask(sql::count_depths);
+    Depths depths;
+    for (int i = 0; i < counted.rows(); ++i) {
+        Row row(counted, i);
+        Depth depth;
+        depth.lane.tenant = row.text();
+        depth.lane.queue = row.text();
+        depth.lane.type = row.text();
+        split_texts(row.text(), depth.lane.labels);
+        depth.queued = row.integer();
+        depths.push_back(std::move(depth));
+    }
+    std::sort(depths.begin(), depths.end(),
+              [](const Depth& a, const Depth& b) { return a.lane < b.lane; });
+    return depths;
+}
+
+std::vector<JobId> list_ids_after(Connection& connection, JobId after, int limit) {
+    return ids_of(connection.ask(sql::list_ids_after, Params(after, row_count(limit))));
+}
+
+}  // namespace sluice::postgres

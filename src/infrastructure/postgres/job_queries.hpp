@@ -1,0 +1,34 @@
+#pragma once
+
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "application/ports/job_reader.hpp"
+#include "infrastructure/postgres/connection.hpp"
+
+// The reading half of the store: what readers and writing sessions share. See JobReader for what
+// each function returns. They wait for their answers, and leave it to the caller to end the
+// transaction, open or implicit, in which they read.
+namespace sluice::postgres {
+
+// Reads SLUICE_JOB_COLUMNS: the job as it was when it was put.
+Job read_submitted(Row& row);
+
+// One statement, and so one moment.
+std::vector<std::optional<Job>> find_jobs(Connection& connection, std::span<const JobId> ids);
+
+// Only the specs of those that are there; sent by the first, fetched by the second.
+Connection::Ticket post_find_specs(Connection& connection, std::span<const JobId> ids);
+std::unordered_map<JobId, JobSpec> take_specs(Connection& connection, Connection::Ticket ticket);
+
+// Several statements: one moment only in a snapshot.
+std::vector<Job> list_jobs(Connection& connection, const JobFilter& filter, JobId before,
+                           int limit);
+
+std::vector<Event> list_events(Connection& connection, JobId job, std::int64_t after, int limit);
+std::vector<LogLine> list_lines(Connection& connection, JobId job, std::int64_t after, int limit);
+Depths count_depths(Connection& connection);
+std::vector<JobId> list_ids_after(Connection& connection, JobId after, int limit);
+
+}  // namespace sluice::postgres

@@ -1,0 +1,190 @@
+#include "infrastructure/postgres/job_queries.hpp"
+
+#include <gtest/gtest.h>
+
+#include "infrastructure/postgres/list_query.hpp"
+#include "infrastructure/postgres/migrations.hpp"
+#include "infrastructure/postgres/postgres_reader.hpp"
+#include "tests/support/postgres.hpp"
+
+// What PostgreSQL makes of lists in a deep archive; what they return is also in tests/contract.
+namespace sluice::postgres {
+namespace {
+
+// Jobs 1 to 5000 have ended, each hundredth of them badly; all but the first seven. The worker of
+// one has not stopped yet.
+constexpr const char* deep_archive = R"sql(
+INSERT INTO sluice.job
+SELECT n, CASE n % 1000 WHEN 0 THEN 'acme' ELSE 'default' END, 'q', 't', 0, n, NULL,
+    CASE n % 1000 WHEN 1 THEN '3:gpu' END, CASE n % 1000 WHEN 2 THEN 's' END, NULL, NULL, NULL,
+    1, 0, NULL, false, false, NULL, NULL, CASE n % 1000 WHEN 3 THEN 'e' END, NULL,
+    CASE n % 1000 WHEN 4 THEN 'c' END, CASE n % 1000 WHEN 5 THEN 1 END, sha256(''), sha256(''), '1'
+FROM generate_series(1, 5000) n;
+INSERT INTO sluice.done SELECT id, CASE id % 100 WHEN 0 THEN 3 ELSE 2 END, 1, 1, 1, NULL, NULL,
+    NULL, NULL, NULL, NULL, 0, 2, sha256('') FROM sluice.job WHERE id > 7;
+INSERT INTO sluice.lane (id, tenant, queue, type) VALUES (1, 'default', 'q', 't');
+INSERT INTO sluice.ready VALUES (1, 0, 1), (1, 0, 2);
+INSERT INTO sluice.timed VALUES (9, 3, 1, 0);
+INSERT INTO sluice.parked VALUES ('default', 'k', 1, 0, 4, '1:k');
+INSERT INTO sluice.blocker VALUES (3, 5, 1, 0), (4, 5, 1, 1);
+INSERT INTO sluice.lease SELECT n, n, 'w', 1, 1, 1, false, 0, 0, 1, NULL, NULL, NULL, NULL, NULL,
+    NULL, 0, 2, sha256(''), NULL, n > 7 FROM unnest('{6,7,4001}'::int8[]) n;
+ANALYZE;
+)sql";
+
+class PostgresJobQueries : public testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        options.url = fresh_database();
+        Connection connection(options);
+        migrate(connection);
+        connection.execute(deep_archive);
+    }
+
+    std::vector<std::int64_t> list(const JobFilter& filter, std::int64_t before = 9999,
+                                   int limit = 50) {
+        std::vector<std::int64_t> ids;
+        for (const Job& job : reader.list(filter, JobId{before}, limit)) {
+            ids.push_back(job.spec.id.value);
+        }
+        return ids;
+    }
+
+    // The plan of the list's first page, without what found nothing.
+    std::string plan(const JobFilter& filter, ListDriver driver) {
+        const ListQuery query = list_query(filter, driver, {newest, JobId{}}, 50);
+        const std::string text = "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) " + query.text;
+        const Result rows = connection.ask({"", text}, query.params);
+        connection.sync();
+        std::string steps;
+        for (int i = 0; i < rows.rows(); ++i) {
+            const std::string step = Row(rows, i).text();
+            if (step.find("actual rows=0 ") == std::string::npos &&
+                step.find("never executed") == std::string::npos) {
+                steps += step + '\n';
+            }
+        }
+        return steps;
+    }
+
+    static inline ConnectOptions options;  // one database for all
+    Connection connection{options};
+    PostgresReader reader{options};
+};
+
+using Ids = std::vector<std::int64_t>;
+
+TEST_F(PostgresJobQueries, FindsUnfinishedJobsWhereverTheyWait) {
+    EXPECT_EQ(list({.states = {JobState::queued}}), (Ids{5, 4, 3, 2, 1}));
+    EXPECT_EQ(list({.states = {JobState::queued}}, 9999, 2), (Ids{5, 4}));
+    EXPECT_EQ(list({.states = {JobState::queued}}, 4), (Ids{3, 2, 1}));
+    EXPECT_EQ(list({.states = {JobState::queued}, .from = JobId{3}}), (Ids{5, 4, 3}));
+    EXPECT_EQ(list({.states = {JobState::queued, JobState::running}}), (Ids{7, 6, 5, 4, 3, 2, 1}));
+    EXPECT_EQ(list({.states = {JobState::running}}), (Ids{7, 6}));
+    EXPECT_EQ(list({.worker_id = "w"}), (Ids{4001, 7, 6}));
+    EXPECT_EQ(list({.worker_id = "x"}), Ids{});
+}
+
+TEST_F(PostgresJobQueries, FindsUnfinishedJobsByWhatTheyAre) {
+    const std::vector<JobState> queued{JobState::queued};
+
+    EXPECT_EQ(list({.tenant = "", .states = queued}), (Ids{5, 4, 3, 2, 1}));
+    EXPECT_EQ(list({.tenant = "acme", .states = queued}), Ids{});
+    EXPECT_EQ(list({.states = queued, .type = "t", .queue = "q"}), (Ids{5, 4, 3, 2, 1}));
+    EXPECT_EQ(list({.states = queued, .type = "other"}), Ids{});
+    EXPECT_EQ(list({.states = queued, .label = "gpu"}), Ids{1});
+    EXPECT_EQ(list({.states = queued, .site_id = "s"}), Ids{2});
+    EXPECT_EQ(list({.states = queued, .entity_id = "e"}), Ids{3});
+    EXPECT_EQ(list({.states = queued, .correlation_id = "c"}), Ids{4});
+    EXPECT_EQ(list({.states = queued, .replay_of = JobId{1}}), Ids{5});
+    EXPECT_EQ(list({.states = queued, .created_from = from_micros(2)}), (Ids{5, 4, 3, 2}));
+    EXPECT_EQ(list({.states = queued, .created_before = from_micros(2)}), Ids{1});
+}
+
+TEST_F(PostgresJobQueries, FindsEndedJobs) {
+    EXPECT_EQ(list({.states = {JobState::failed}}, 9999, 3),
+              (Ids{4900, 4800, 4700}));  // 5000 is of acme
+    EXPECT_EQ(list({.states = {JobState::succeeded}}, 9999, 3), (Ids{4999, 4998, 4997}));
+    EXPECT_EQ(list({.states = {JobState::timed_out}}), Ids{});
+    EXPECT_EQ(list({.tenant = "acme", .states = {JobState::failed}}, 9999, 2), (Ids{5000, 4000}));
+    EXPECT_EQ(list({.tenant = "acme", .states = {JobState::succeeded}}), Ids{});
+    EXPECT_EQ(list({.states = {JobState::succeeded}, .site_id = "s"}, 9999, 2), (Ids{4002, 3002}));
+    EXPECT_EQ(list({}, 9999, 3), (Ids{4999, 4998, 4997}));
+}
+
+TEST_F(PostgresJobQueries, FindsJobsInTheOrderOfTheirIdsAndMoreThanOnce) {
+    const std::vector<JobId> ids{JobId{4001}, JobId{77777}, JobId{1}, JobId{4001}, JobId{6}};
+
+    const std::vector<std::optional<Job>> jobs = reader.find(ids);
+
+    ASSERT_EQ(jobs.size(), ids.size());
+    EXPECT_FALSE(jobs[1]);
+    for (const std::size_t i : {0, 2, 3, 4}) EXPECT_EQ(jobs[i]->spec.id, ids[i]);
+    EXPECT_EQ(jobs[0]->state, JobState::succeeded);
+    EXPECT_TRUE(jobs[0]->lease);
+    EXPECT_EQ(jobs[2]->state, JobState::queued);
+    EXPECT_EQ(jobs[4]->state, JobState::running);
+    EXPECT_TRUE(reader.find({}).empty());
+}
+
+struct Listing {
+    JobFilter filter;
+    ListDriver driver;
+    std::string expected;  // part of the plan
+};
+
+TEST_F(PostgresJobQueries, ListsAreDrivenByTheTableOrIndexThatIsShortest) {
+    const std::vector<Listing> listings{
+        {{}, ListDriver::jobs, "Index Scan Backward using job_"},
+        {{.tenant = ""}, ListDriver::jobs, "Index Only Scan Backward using job_"},
+        {{.tenant = "acme"}, ListDriver::jobs, "tenant_id_idx"},
+        {{.states = {JobState::queued}}, ListDriver::queue, "Seq Scan on ready"},
+        {{.states = {JobState::running}}, ListDriver::leases, " on lease l"},
+        {{.worker_id = "w"}, ListDriver::leases, " on lease l"},
+        {{.states = {JobState::succeeded}}, ListDriver::done, "Scan Backward using done_"},
+        {{.states = {JobState::failed, JobState::timed_out}},
+         ListDriver::unsuccessful,
+         "Scan Backward using done_"},
+        {{.tenant = "acme", .states = {JobState::succeeded, JobState::failed}},
+         ListDriver::jobs,
+         "tenant_id_idx"},
+        {{.entity_id = "e"}, ListDriver::jobs, "entity_id_id_idx"},
+        {{.states = {JobState::succeeded}, .entity_id = "e"}, ListDriver::jobs, "entity_id_id_idx"},
+        {{.states = {JobState::queued}, .site_id = "s"}, ListDriver::jobs, "site_id_id_idx"},
+        {{.correlation_id = "c"}, ListDriver::jobs, "correlation_id_id_idx"},
+        {{.replay_of = JobId{1}}, ListDriver::jobs, "replay_of_id_idx"},
+    };
+
+    for (const Listing& listing : listings) {
+        EXPECT_EQ(driver_of(listing.filter), listing.driver);
+        const std::string steps = plan(listing.filter, listing.driver);
+        EXPECT_NE(steps.find(listing.expected), std::string::npos) << steps;
+        EXPECT_EQ(steps.find("Hash"), std::string::npos) << steps;
+        EXPECT_EQ(steps.find("Seq Scan on job"), std::string::npos) << steps;
+        EXPECT_EQ(steps.find("Seq Scan on done"), std::string::npos) << steps;
+    }
+}
+
+TEST_F(PostgresJobQueries, AReaderGoesOnAfterItsConnectionWasKilled) {
+    ASSERT_EQ(list({.worker_id = "w"}).size(), 3u);
+
+    for (int i = 0; i < 3; ++i) {
+        connection.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()");
+        EXPECT_EQ(list({.worker_id = "w"}), (Ids{4001, 7, 6}));
+    }
+}
+
+TEST_F(PostgresJobQueries, AReaderSaysThatTheStoreIsUnavailable) {
+    PostgresReader lost({.url = options.url + "_that_is_not_there"});
+
+    EXPECT_THROW(lost.find_one(JobId{1}), StoreUnavailable);
+    connection.execute("ALTER TABLE sluice.log RENAME TO gone");
+    EXPECT_THROW(reader.logs(JobId{1}, 0, 1), StoreUnavailable);
+    connection.execute("ALTER TABLE sluice.gone RENAME TO log");
+    EXPECT_NO_THROW(reader.logs(JobId{1}, 0, 1));
+}
+
+}  // namespace
+}  // namespace sluice::postgres

@@ -1,0 +1,85 @@
+#include "infrastructure/postgres/lanes.hpp"
+
+#include "domain/sha256.hpp"
+#include "infrastructure/job_rows.hpp"
+
+namespace sluice::postgres {
+namespace {
+
+constexpr Query find_news{"find_lanes", R"sql(
+SELECT id, number, tenant, queue, type, labels FROM sluice.lane WHERE number > $1::int8)sql"};
+
+// A transaction takes its numbers before its commit makes them visible, so that smaller ones than
+// the largest that is known may still appear. What has appeared even later is found by load().
+constexpr std::int64_t read_again = 32;
+
+}  // namespace
+
+LaneId lane_id(const Lane& lane) {
+    const Digest digest =
+        sha256(join_texts({lane.tenant, lane.queue, lane.type}) + join_texts(lane.labels));
+    std::uint64_t id = 0;
+    for (std::size_t i = 0; i < sizeof id; ++i) id = id << 8 | digest[i];
+    return static_cast<LaneId>(id);
+}
+
+bool Lanes::knows(LaneId id) const {
+    const std::lock_guard lock(mutex_);
+    return lanes_.contains(id);
+}
+
+std::size_t Lanes::size() const {
+    const std::lock_guard lock(mutex_);
+    return lanes_.size();
+}
+
+std::optional<Lane> Lanes::find(LaneId id) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = lanes_.find(id);
+    return found == lanes_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<LaneId> Lanes::matching(const ClaimFilter& filter) const {
+    std::vector<LaneId> ids;
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, lane] : lanes_) {
+        if (filter.accepts(lane)) ids.push_back(id);
+    }
+    return ids;
+}
+
+void Lanes::add(LaneId id, const Lane& lane) {
+    const std::lock_guard lock(mutex_);
+    lanes_.emplace(id, lane);
+}
+
+Connection::Ticket Lanes::ask_for_news(Connection& connection) const {
+    std::int64_t last = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        last = last_number_;
+    }
+    return connection.post(find_news, Params(last - read_again));
+}
+
+bool Lanes::take_news(const Result& news, const Uncommitted& uncommitted) {
+    bool is_new = false;
+    const std::lock_guard lock(mutex_);
+    for (int i = 0; i < news.rows(); ++i) {
+        Row row(news, i);
+        const LaneId id = row.integer();
+        const std::int64_t number = row.integer();
+        if (uncommitted.contains(id)) continue;
+        last_number_ = std::max(last_number_, number);
+        Lane lane{row.text(), row.text(), row.text()};
+        split_texts(row.text(), lane.labels);
+        is_new |= lanes_.emplace(id, std::move(lane)).second;
+    }
+    return is_new;
+}
+
+void Lanes::load(Connection& connection, const Uncommitted& uncommitted) {
+    take_news(connection.ask(find_news, Params(std::int64_t{0})), uncommitted);
+}
+
+}  // namespace sluice::postgres

@@ -1,0 +1,178 @@
+#include "infrastructure/postgres/list_query.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "infrastructure/postgres/read_queries.hpp"
+
+// Running jobs are found in `lease`, ended ones in `done`, those that went wrong in its index, and
+// those that wait in the queue's tables, so that no archive of ended jobs is walked for them. All
+// else walks down `job`, or one of its partial indexes. The jobs of one entity, one correlation,
+// one site or one replayed job are few, whatever their states.
+namespace sluice::postgres {
+namespace {
+
+template <class Property>
+bool all_states_are(const JobFilter& filter, Property&& property) {
+    return !filter.states.empty() &&
+           std::all_of(filter.states.begin(), filter.states.end(), property);
+}
+
+bool is_running(JobState state) {
+    return state == JobState::running;
+}
+
+bool is_unsuccessful(JobState state) {
+    return is_final(state) && state != JobState::succeeded;
+}
+
+bool is_unfinished(JobState state) {
+    return !is_final(state);
+}
+
+bool is_other_tenant(const JobFilter& filter) {
+    return !filter.tenant.empty() && filter.tenant != "default";
+}
+
+std::vector<std::int64_t> numbers_of(const std::vector<JobState>& states) {
+    std::vector<std::int64_t> numbers;
+    for (const JobState state : states) numbers.push_back(static_cast<std::int64_t>(state));
+    return numbers;
+}
+
+struct TextCondition {
+    const char* sql;
+    const std::string JobFilter::*field;
+};
+
+constexpr auto lane_conditions = std::to_array<TextCondition>({
+    {sql::is_lane_of_tenant, &JobFilter::tenant},
+    {sql::is_lane_of_queue, &JobFilter::queue},
+    {sql::is_lane_of_type, &JobFilter::type},
+});
+
+constexpr auto job_conditions = std::to_array<TextCondition>({
+    {sql::is_type, &JobFilter::type},
+    {sql::is_queue, &JobFilter::queue},
+    {sql::is_project, &JobFilter::project},
+    {sql::is_entity_type, &JobFilter::entity_type},
+    {sql::is_entity_id, &JobFilter::entity_id},
+    {sql::is_site_id, &JobFilter::site_id},
+    {sql::is_node_id, &JobFilter::node_id},
+    {sql::is_correlation_id, &JobFilter::correlation_id},
+});
+
+// Puts a query together. Values become parameters, never text.
+class Builder {
+  public:
+    Builder(const JobFilter& filter, IdRange range, int count) : filter_(filter) {
+        query_.params.add(range.before).add(range.from).add(std::int64_t{count});
+    }
+
+    void add(const char* sql) { query_.text += sql; }
+
+    template <class Value>
+    void add(const char* sql, const Value& value) {
+        query_.params.add(value);
+        query_.text += fmt::format(fmt::runtime(sql), query_.params.size());
+    }
+
+    void add_states(const char* sql) { add(sql, numbers_of(filter_.states)); }
+
+    template <std::size_t count>
+    void add_given(const std::array<TextCondition, count>& conditions) {
+        for (const TextCondition& condition : conditions) {
+            const std::string& value = filter_.*condition.field;
+            if (!value.empty()) add(condition.sql, value);
+        }
+    }
+
+    void add_job_conditions() {
+        if (!filter_.tenant.empty()) {
+            const bool other = is_other_tenant(filter_);
+            add(other ? sql::is_other_tenant : sql::is_default_tenant, filter_.tenant);
+        }
+        add_given(job_conditions);
+        // Part of another label could look the same; the caller looks at the job itself.
+        if (!filter_.label.empty()) {
+            add(sql::may_have_label, fmt::format("{}:{}", filter_.label.size(), filter_.label));
+        }
+        if (filter_.replay_of) add(sql::is_replay_of, *filter_.replay_of);
+        if (filter_.created_from) add(sql::is_created_from, *filter_.created_from);
+        if (filter_.created_before) add(sql::is_created_before, *filter_.created_before);
+    }
+
+    void list_jobs() {
+        add(sql::list_from_jobs);
+        add_job_conditions();
+        if (all_states_are(filter_, is_unfinished)) add(sql::is_unfinished);
+        if (all_states_are(filter_, is_final)) add_states(sql::has_ended_in_states);
+        add(sql::newest_jobs_first);
+    }
+
+    void list_leases() {
+        add(sql::list_from_leases);
+        add_job_conditions();
+        add(sql::among_leases);
+        if (!filter_.worker_id.empty()) add(sql::is_worker, filter_.worker_id);
+        add(sql::newest_leases_first);
+    }
+
+    void list_done(bool only_unsuccessful) {
+        add(sql::list_from_done);
+        add_job_conditions();
+        add(sql::among_done);
+        if (only_unsuccessful) add(sql::is_unsuccessful);
+        add_states(sql::is_in_states);
+        add(sql::newest_done_first);
+    }
+
+    void list_queue() {
+        add(sql::begin_lanes);
+        add_given(lane_conditions);
+        add(sql::list_from_queue);
+        if (std::any_of(filter_.states.begin(), filter_.states.end(), is_running)) {
+            add(sql::and_from_leases);
+        }
+        add(sql::look_at_jobs);
+        add_job_conditions();
+        add(sql::newest_queued_first);
+    }
+
+    ListQuery finished() && { return std::move(query_); }
+
+  private:
+    const JobFilter& filter_;
+    ListQuery query_;
+};
+
+}  // namespace
+
+ListDriver driver_of(const JobFilter& filter) {
+    if (!filter.entity_id.empty() || !filter.correlation_id.empty() || !filter.site_id.empty() ||
+        filter.replay_of) {
+        return ListDriver::jobs;
+    }
+    if (!filter.worker_id.empty() || all_states_are(filter, is_running)) return ListDriver::leases;
+    if (all_states_are(filter, is_unfinished)) return ListDriver::queue;
+    if (all_states_are(filter, is_unsuccessful)) return ListDriver::unsuccessful;
+    // A small tenant's jobs are found in its index rather than among those of all others.
+    if (is_other_tenant(filter)) return ListDriver::jobs;
+    return all_states_are(filter, is_final) ? ListDriver::done : ListDriver::jobs;
+}
+
+ListQuery list_query(const JobFilter& filter, ListDriver driver, IdRange range, int count) {
+    Builder builder(filter, range, count);
+    switch (driver) {
+        case ListDriver::jobs: builder.list_jobs(); break;
+        case ListDriver::leases: builder.list_leases(); break;
+        case ListDriver::done: builder.list_done(false); break;
+        case ListDriver::unsuccessful: builder.list_done(true); break;
+        case ListDriver::queue: builder.list_queue(); break;
+    }
+    return std::move(builder).finished();
+}
+
+}  // namespace sluice::postgres

@@ -1,0 +1,137 @@
+#include "infrastructure/postgres/migrations.hpp"
+
+namespace sluice::postgres {
+namespace {
+
+constexpr Migration embedded[] = {
+#include "postgres_migrations.inc"
+};
+
+// A server that is gone is noticed by the operating system's keepalives.
+constexpr Millis patience_with_a_step = std::chrono::hours(24);
+
+constexpr Query find_places{"", R"sql(
+SELECT to_regnamespace('sluice') IS NOT NULL, to_regclass('sluice.migration') IS NOT NULL)sql"};
+constexpr const char* create_schema = "CREATE SCHEMA sluice";
+constexpr const char* create_table = R"sql(
+CREATE TABLE sluice.migration (
+    number integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,
+    applied_at bigint NOT NULL))sql";
+constexpr Query list_applied{
+    "", "SELECT number, name, checksum, applied_at FROM sluice.migration ORDER BY number"};
+constexpr Query insert_applied{"", R"sql(
+INSERT INTO sluice.migration (number, name, checksum, applied_at)
+VALUES ($1::int4, $2::text, $3::text,
+    (extract(epoch FROM clock_timestamp()) * 1000000)::int8))sql"};
+
+// The lock ends with the transaction, whatever becomes of this process and of a pooler in between.
+// Its number is the word "sluice" in ASCII. It is waited for in turns that are shorter than the
+// patience of a connection; once it is held, a step may take as long as it needs.
+constexpr Query wait_in_turns{"", R"sql(
+SELECT set_config('lock_timeout', '2s', true), set_config('statement_timeout', '0', true),
+    set_config('idle_in_transaction_session_timeout', '0', true))sql"};
+constexpr Query lock{"", "SELECT pg_advisory_xact_lock(126909663503205)"};
+constexpr Query wait_forever{"", "SELECT set_config('lock_timeout', '0', true)"};
+
+struct Places {
+    bool schema = false;
+    bool table = false;
+};
+
+Places find(Connection& connection) {
+    const Result found = connection.ask(find_places);
+    Row row(found, 0);
+    const bool schema = row.flag();
+    return {schema, row.flag()};
+}
+
+std::vector<AppliedMigration> applied_migrations(Connection& connection) {
+    std::vector<AppliedMigration> applied;
+    if (!find(connection).table) return applied;
+
+    const Result rows = connection.ask(list_applied);
+    for (int i = 0; i < rows.rows(); ++i) {
+        Row row(rows, i);
+        AppliedMigration& step = applied.emplace_back();
+        step.number = row.small();
+        step.name = row.text();
+        step.checksum = row.text();
+        step.at = row.time();
+    }
+    return applied;
+}
+
+// Begins a transaction that is the only one of its kind until it ends.
+void begin_alone(Connection& connection) {
+    while (true) {
+        connection.begin();
+        try {
+            connection.send(wait_in_turns);
+            connection.send(lock);
+            connection.ask(wait_forever);
+            return;
+        } catch (const ConnectionLost&) {
+            throw;
+        } catch (const StoreConflict&) {
+            connection.roll_back();  // another node is at it
+        }
+    }
+}
+
+// The right to create a schema is asked for only where there is none.
+void make_place(Connection& connection) {
+    const Places places = find(connection);
+    if (!places.schema) connection.execute(create_schema);
+    if (!places.table) connection.execute(create_table);
+}
+
+// Returns whether there is more to do.
+bool apply_next(Connection& connection, std::span<const Migration> known) {
+    begin_alone(connection);
+    // Looks again: another node may have been faster.
+    const std::vector<Migration> missing =
+        missing_migrations(applied_migrations(connection), known);
+    if (missing.empty()) {
+        connection.roll_back();
+        return false;
+    }
+    const Migration& next = missing.front();
+    make_place(connection);
+    connection.execute(std::string(next.text));
+    connection.send(insert_applied, Params(next.number, next.name, checksum_of(next)));
+    connection.commit();
+    return missing.size() > 1;
+}
+
+}  // namespace
+
+std::span<const Migration> embedded_migrations() {
+    return embedded;
+}
+
+void migrate(ConnectOptions options, std::span<const Migration> known) {
+    options.answer_patience = patience_with_a_step;
+    Connection connection(options);
+    migrate(connection, known);
+}
+
+void migrate(Connection& connection, std::span<const Migration> known) {
+    try {
+        bool more = !missing_migrations(applied_migrations(connection), known).empty();
+        connection.sync();
+        while (more) more = apply_next(connection, known);
+    } catch (...) {
+        connection.roll_back();
+        throw;
+    }
+}
+
+std::vector<MigrationStatus> migration_status(Connection& connection,
+                                              std::span<const Migration> known) {
+    std::vector<MigrationStatus> statuses =
+        compare_migrations(applied_migrations(connection), known);
+    connection.sync();
+    return statuses;
+}
+
+}  // namespace sluice::postgres

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "infrastructure/migration.hpp"
+#include "infrastructure/postgres/connection.hpp"
+
+namespace sluice::postgres {
+
+// The steps that this binary carries, in order.
+std::span<const Migration> embedded_migrations();
+
+// Applies what is missing, each step in a transaction of its own, in which no other node applies
+// one. Any number of nodes may do so at once, and each of them may be killed at any moment. Where
+// nothing is missing, this only reads. Throws std::runtime_error, and changes nothing, when the
+// database has a step that this binary does not know or knows with another text.
+//
+// The first opens a connection that is patient enough for a step of any length.
+void migrate(ConnectOptions options, std::span<const Migration> known = embedded_migrations());
+void migrate(Connection& connection, std::span<const Migration> known = embedded_migrations());
+
+// Every step that the database or the binary knows, in order. Reads only.
+std::vector<MigrationStatus> migration_status(
+    Connection& connection, std::span<const Migration> known = embedded_migrations());
+
+}  // namespace sluice::postgres

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "infrastructure/postgres/work.hpp"
+
+namespace sluice::postgres {
+
+class PostgresJobs : public JobStore {
+  public:
+    explicit PostgresJobs(Work& work) : work_(work) {}
+
+    // Has these at hand, locked; see Session::reserve.
+    void reserve(const Subjects& subjects);
+
+    std::vector<std::optional<Job>> find(std::span<const JobId> ids) override;
+    std::vector<Job> list(const JobFilter& filter, JobId before, int limit) override;
+    std::vector<Event> events(JobId job, std::int64_t after, int limit) override;
+    std::vector<LogLine> logs(JobId job, std::int64_t after, int limit) override;
+    std::vector<JobId> ids_after(JobId after, int limit) override;
+
+    void put(std::span<const Arrival> arrivals) override;
+    void requeue(std::span<const Job> jobs) override;
+    void finish(std::span<const Job> jobs) override;
+    std::vector<JobId> dependents(std::span<const JobId> ended) override;
+    void unblock(std::span<const Job> jobs) override;
+
+  private:
+    void refuse_leased(const std::vector<JobId>& ids);
+    std::vector<JobId> lock_ready(const std::vector<JobSpec>& queued);
+    void hold_in_queue(const std::vector<JobSpec>& queued);
+    std::vector<JobId> blocked_by(std::span<const JobId> ended);
+    void leave_queue(const Job& job);
+
+    Work& work_;
+    std::unordered_set<JobId> reserved_;
+    std::unordered_map<JobId, std::vector<JobId>> blocked_by_reserved_;
+};
+
+}  // namespace sluice::postgres

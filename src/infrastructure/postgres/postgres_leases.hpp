@@ -1,0 +1,45 @@
+#pragma once
+
+#include "infrastructure/postgres/claims.hpp"
+#include "infrastructure/postgres/work.hpp"
+
+namespace sluice::postgres {
+
+class PostgresLeases : public LeaseStore {
+  public:
+    explicit PostgresLeases(Work& work) : work_(work), claims_(work) {}
+    ~PostgresLeases() override;
+
+    std::vector<std::vector<Job>> take(std::span<const Wanted> wanted, Timestamp now) override;
+    void open(std::span<const Job> jobs) override;
+    void save(std::span<const Job> jobs) override;
+    void close(std::span<const Job> jobs) override;
+    LeaseToken newest_token() override { return claims_.newest_token(); }
+    std::vector<JobId> expired(Timestamp now, int limit) override;
+    std::vector<JobId> overdue(Timestamp now, int limit) override;
+    Timestamp next_due() override;
+    std::vector<Readied> newly_ready(Timestamp now) override;
+    std::vector<std::optional<JobId>> holders(const std::string& tenant,
+                                              std::span<const std::string> keys) override;
+    Depths depths() override;
+
+    // The session was committed: others may rely on what it found and wrote.
+    void committed();
+
+  private:
+    void see(Timestamp now) { work_.seen = std::max(work_.seen, now); }
+    void promote_due(Timestamp now);
+    std::vector<JobId> look(const Query& query, Timestamp now, int limit);
+    void watch(const Job& job);
+
+    Work& work_;
+    Claims claims_;
+    // What was taken off the shared marks to look at it, and is put back if the session fails.
+    Timestamp lease_mark_ = never;
+    Timestamp timed_mark_ = never;
+    bool has_looked_ = false;
+    bool has_found_ = false;
+    bool knows_next_lease_ = false;
+};
+
+}  // namespace sluice::postgres

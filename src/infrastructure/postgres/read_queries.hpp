@@ -1,0 +1,124 @@
+#pragma once
+
+#include "infrastructure/postgres/connection.hpp"
+#include "infrastructure/postgres/row_columns.hpp"
+
+// Every text that only reads jobs.
+//
+// Where a statement looks rows up one by one, OFFSET 0 keeps the planner from making a join of it,
+// which could read whole windows. Bounds of ids are given twice where two tables are meant, since
+// the planner leaves out windows only by what it is told of each table.
+//
+// Statements without a name are planned each time, with their values: that costs a millisecond, but
+// leaves out most windows, and never keeps a plan that was made when a table was empty.
+namespace sluice::postgres::sql {
+
+// One row for each id, in their order. $2 and $3 are the least and the greatest of the ids.
+inline constexpr Query find_jobs{"", "SELECT " SLUICE_JOB_COLUMNS ", " SLUICE_REQUEUED_COLUMNS
+                                     ", " SLUICE_DONE_COLUMNS ", " SLUICE_LEASE_COLUMNS R"sql(
+FROM unnest($1::int8[]) WITH ORDINALITY AS wanted (id, nth)
+LEFT JOIN LATERAL (SELECT * FROM sluice.job x
+    WHERE x.id = wanted.id AND x.id >= $2::int8 AND x.id <= $3::int8 OFFSET 0) j ON true
+LEFT JOIN LATERAL (SELECT * FROM sluice.requeued x WHERE x.id = wanted.id OFFSET 0) r ON true
+LEFT JOIN LATERAL (SELECT * FROM sluice.done x
+    WHERE x.id = wanted.id AND x.id >= $2::int8 AND x.id <= $3::int8 OFFSET 0) d ON true
+LEFT JOIN LATERAL (SELECT * FROM sluice.lease x WHERE x.id = wanted.id OFFSET 0) l ON true
+ORDER BY wanted.nth)sql"};
+inline constexpr Query find_specs{
+    "", "SELECT " SLUICE_JOB_COLUMNS " FROM sluice.job j WHERE j.id = ANY($1::int8[])"};
+
+inline constexpr Query list_events{"list_events", R"sql(
+SELECT seq, step, from_state, to_state, attempt, lease, at, log_seq, actor, detail, hash
+FROM sluice.event WHERE job_id = $1::int8 AND seq > $2::int8 ORDER BY seq LIMIT $3::int8)sql"};
+inline constexpr Query list_lines{"list_lines", R"sql(
+SELECT seq, attempt, level, at, event_seq, message, data
+FROM sluice.log WHERE job_id = $1::int8 AND seq > $2::int8 ORDER BY seq LIMIT $3::int8)sql"};
+inline constexpr Query list_ids_after{
+    "", "SELECT id FROM sluice.job WHERE id > $1::int8 ORDER BY id LIMIT $2::int8"};
+
+// Planned each time: it reads all of the queue, however much that is by now.
+inline constexpr Query count_depths{"", R"sql(
+SELECT n.tenant, n.queue, n.type, n.labels, sum(counted.jobs)::int8 FROM (
+    SELECT lane, count(*) AS jobs FROM sluice.ready GROUP BY lane
+    UNION ALL SELECT lane, count(*) FROM sluice.timed GROUP BY lane
+    UNION ALL SELECT lane, count(*) FROM sluice.parked GROUP BY lane
+    UNION ALL SELECT lane, count(*) FROM sluice.blocker WHERE nth = 0 GROUP BY lane) counted
+JOIN sluice.lane n ON n.id = counted.lane GROUP BY n.id)sql"};
+
+// ── lists: a beginning, any of the conditions, an end; see list_query.cpp ──
+// $1 is the bound above the ids, $2 the least id, $3 how many. {} stands for the number of the
+// condition's own parameter.
+
+// The id below which the newest jobs end that are worth a walk; nothing when there are fewer.
+inline constexpr Query find_end_of_newest{"", R"sql(
+SELECT id FROM sluice.job WHERE id < $1::int8 AND id >= $2::int8
+ORDER BY id DESC OFFSET $3::int8 LIMIT 1)sql"};
+
+inline constexpr char list_from_jobs[] =
+    "SELECT j.id FROM sluice.job j WHERE j.id < $1::int8 AND j.id >= $2::int8";
+inline constexpr char newest_jobs_first[] = " ORDER BY j.id DESC LIMIT $3::int8";
+
+inline constexpr char list_from_leases[] = R"sql(
+SELECT l.id FROM sluice.lease l CROSS JOIN LATERAL (SELECT FROM sluice.job j
+    WHERE j.id = l.id AND j.id < $1::int8 AND j.id >= $2::int8)sql";
+inline constexpr char among_leases[] = " OFFSET 0) x WHERE l.id < $1::int8 AND l.id >= $2::int8";
+inline constexpr char is_worker[] = " AND l.worker_id = ${}::text";
+inline constexpr char newest_leases_first[] = " ORDER BY l.id DESC LIMIT $3::int8";
+
+inline constexpr char list_from_done[] = R"sql(
+SELECT d.id FROM sluice.done d CROSS JOIN LATERAL (SELECT FROM sluice.job j
+    WHERE j.id = d.id AND j.id < $1::int8 AND j.id >= $2::int8)sql";
+inline constexpr char among_done[] = " OFFSET 0) x WHERE d.id < $1::int8 AND d.id >= $2::int8";
+inline constexpr char is_unsuccessful[] = " AND d.state <> 2";
+inline constexpr char is_in_states[] = " AND d.state = ANY(${}::int8[])";
+inline constexpr char newest_done_first[] = " ORDER BY d.id DESC LIMIT $3::int8";
+
+// A queued job is in exactly one of four places, and each of them knows its lane. The order within
+// the inner SELECT lets the outer one stop after a page.
+inline constexpr char begin_lanes[] =
+    "WITH lanes AS (SELECT ARRAY(SELECT n.id FROM sluice.lane n WHERE true";
+inline constexpr char is_lane_of_tenant[] = " AND n.tenant = ${}::text";
+inline constexpr char is_lane_of_queue[] = " AND n.queue = ${}::text";
+inline constexpr char is_lane_of_type[] = " AND n.type = ${}::text";
+inline constexpr char list_from_queue[] = R"sql() AS ids)
+SELECT q.id FROM (
+    SELECT id FROM sluice.ready
+    WHERE lane = ANY((SELECT ids FROM lanes)::int8[]) AND id < $1::int8 AND id >= $2::int8
+    UNION ALL SELECT id FROM sluice.timed
+    WHERE lane = ANY((SELECT ids FROM lanes)::int8[]) AND id < $1::int8 AND id >= $2::int8
+    UNION ALL SELECT id FROM sluice.parked
+    WHERE lane = ANY((SELECT ids FROM lanes)::int8[]) AND id < $1::int8 AND id >= $2::int8
+    UNION ALL SELECT job_id FROM sluice.blocker
+    WHERE lane = ANY((SELECT ids FROM lanes)::int8[]) AND nth = 0
+        AND job_id < $1::int8 AND job_id >= $2::int8)sql";
+inline constexpr char and_from_leases[] = R"sql(
+    UNION ALL SELECT id FROM sluice.lease
+    WHERE NOT has_ended AND id < $1::int8 AND id >= $2::int8)sql";
+inline constexpr char look_at_jobs[] = R"sql(
+    ORDER BY 1 DESC) q CROSS JOIN LATERAL (SELECT FROM sluice.job j
+    WHERE j.id = q.id AND j.id < $1::int8 AND j.id >= $2::int8)sql";
+inline constexpr char newest_queued_first[] = " OFFSET 0) x ORDER BY q.id DESC LIMIT $3::int8";
+
+inline constexpr char is_unfinished[] = R"sql(
+AND NOT EXISTS (SELECT FROM sluice.done d
+    WHERE d.id = j.id AND d.id < $1::int8 AND d.id >= $2::int8 OFFSET 0))sql";
+inline constexpr char has_ended_in_states[] = R"sql(
+AND EXISTS (SELECT FROM sluice.done d
+    WHERE d.id = j.id AND d.id < $1::int8 AND d.id >= $2::int8
+        AND d.state = ANY(${}::int8[]) OFFSET 0))sql";
+inline constexpr char is_default_tenant[] = " AND j.tenant = ${}::text";
+inline constexpr char is_other_tenant[] = " AND j.tenant <> 'default' AND j.tenant = ${}::text";
+inline constexpr char is_type[] = " AND j.type = ${}::text";
+inline constexpr char is_queue[] = " AND j.queue = ${}::text";
+inline constexpr char is_project[] = " AND j.project = ${}::text";
+inline constexpr char is_entity_type[] = " AND j.entity_type = ${}::text";
+inline constexpr char is_entity_id[] = " AND j.entity_id = ${}::text";
+inline constexpr char is_site_id[] = " AND j.site_id = ${}::text";
+inline constexpr char is_node_id[] = " AND j.node_id = ${}::text";
+inline constexpr char is_correlation_id[] = " AND j.correlation_id = ${}::text";
+inline constexpr char may_have_label[] = " AND strpos(j.labels, ${}::text) > 0";
+inline constexpr char is_replay_of[] = " AND j.replay_of = ${}::int8";
+inline constexpr char is_created_from[] = " AND j.created_at >= ${}::int8";
+inline constexpr char is_created_before[] = " AND j.created_at < ${}::int8";
+
+}  // namespace sluice::postgres::sql

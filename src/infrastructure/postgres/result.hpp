@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "domain/ids.hpp"
+#include "domain/sha256.hpp"
+#include "domain/time.hpp"
+
+struct pg_result;
+
+namespace sluice::postgres {
+
+// What one statement returned, in binary.
+class Result {
+  public:
+    Result() = default;
+    explicit Result(pg_result* handle) : handle_(handle) {}
+
+    int rows() const;
+    bool is_null(int row, int column) const;
+    std::string_view bytes(int row, int column) const;
+    int affected() const;              // rows that an INSERT, UPDATE or DELETE changed
+    std::string_view command() const;  // what was done, e.g. "COMMIT" or "ROLLBACK"
+
+  private:
+    struct Clear {
+        void operator()(pg_result* handle) const;
+    };
+    std::unique_ptr<pg_result, Clear> handle_;
+};
+
+// Reads the columns of one row one after the other; the same words as sqlite::Row, so that what a
+// row means is written once (infrastructure/job_rows.hpp).
+class Row {
+  public:
+    Row(const Result& result, int row) : result_(result), row_(row) {}
+
+    bool next_is_null() const { return result_.is_null(row_, column_); }
+    void skip(int columns) { column_ += columns; }
+
+    std::int64_t integer();  // int2, int4, int8 or boolean; 0 for NULL
+    std::string text();      // decoded, see text_code.hpp; "" for NULL
+    std::string_view raw();  // the column's bytes, e.g. a ctid
+    int small() { return static_cast<int>(integer()); }
+    bool flag() { return integer() != 0; }
+    Timestamp time() { return from_micros(integer()); }
+    Duration duration() { return Duration{integer()}; }
+    Digest digest();
+
+    // Nothing where the column is NULL.
+    std::optional<std::int64_t> maybe_integer() {
+        const bool null = next_is_null();
+        const std::int64_t value = integer();
+        return null ? std::nullopt : std::optional(value);
+    }
+    std::optional<Timestamp> maybe_time() {
+        const std::optional<std::int64_t> micros = maybe_integer();
+        return micros ? std::optional(from_micros(*micros)) : std::nullopt;
+    }
+
+  private:
+    const Result& result_;
+    int row_ = 0;
+    int column_ = 0;
+};
+
+}  // namespace sluice::postgres

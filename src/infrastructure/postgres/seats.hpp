@@ -1,0 +1,21 @@
+#pragma once
+
+#include "infrastructure/postgres/cluster.hpp"
+
+namespace sluice::postgres {
+
+// Where a committer sits: see sluice.seat.
+struct Seat {
+    int number = 0;            // 0..1023, in the ids that it gives
+    std::int64_t last_id = 0;  // the largest number that was ever given from it
+};
+
+// Takes a seat for two minutes, which the watch renews. One that nobody has ever had, or, when
+// there is none, the one that was left longest ago. Any number may take one at once. Outside of a
+// transaction. Throws std::runtime_error when all are taken.
+Seat take_seat(Connection& connection, const Cluster& cluster);
+
+// Gives the owner's seat up. Outside of a transaction.
+void leave_seat(Connection& connection, int number, std::int64_t owner);
+
+}  // namespace sluice::postgres

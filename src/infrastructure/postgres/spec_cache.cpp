@@ -1,0 +1,46 @@
+#include "infrastructure/postgres/spec_cache.hpp"
+
+namespace sluice::postgres {
+namespace {
+
+constexpr std::size_t jobs_max = 8192;
+constexpr std::size_t payload_bytes_max = 16 * 1024 * 1024;
+
+}  // namespace
+
+// When it is full, everything goes: those that still run are read once more, and nobody has to keep
+// book of who was used last.
+void SpecCache::keep(std::span<const Job> jobs) {
+    const std::lock_guard lock(mutex_);
+    for (const Job& job : jobs) {
+        const std::size_t bytes = job.spec.payload.size();
+        if (bytes > payload_bytes_max || specs_.contains(job.spec.id)) continue;
+        if (specs_.size() >= jobs_max || payload_bytes_ + bytes > payload_bytes_max) {
+            specs_.clear();
+            payload_bytes_ = 0;
+        }
+        specs_.emplace(job.spec.id, std::make_shared<const JobSpec>(job.spec));
+        payload_bytes_ += bytes;
+    }
+}
+
+void SpecCache::forget(std::span<const JobId> ids) {
+    const std::lock_guard lock(mutex_);
+    for (const JobId id : ids) {
+        const auto found = specs_.find(id);
+        if (found == specs_.end()) continue;
+        payload_bytes_ -= found->second->payload.size();
+        specs_.erase(found);
+    }
+}
+
+std::vector<std::shared_ptr<const JobSpec>> SpecCache::find(std::span<const JobId> ids) {
+    std::vector<std::shared_ptr<const JobSpec>> specs(ids.size());
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (const auto found = specs_.find(ids[i]); found != specs_.end()) specs[i] = found->second;
+    }
+    return specs;
+}
+
+}  // namespace sluice::postgres

@@ -1,0 +1,244 @@
+#include "infrastructure/postgres/watch.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "domain/json_text.hpp"
+#include "infrastructure/boot_clock.hpp"
+#include "infrastructure/log.hpp"
+#include "infrastructure/postgres/tick.hpp"
+
+namespace sluice::postgres {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration look_period = 2s;
+constexpr Duration poll_period = 500ms;     // while claims wait and nobody can wake them
+constexpr Duration notify_period = 5ms;     // NOTIFY takes a lock that the whole database shares
+constexpr Duration direct_period = 1min;    // between tries to get past a pooler
+constexpr Duration shortest_pause = 200ms;  // between tries to connect
+constexpr Duration longest_pause = 2s;
+constexpr Duration silence_max = 15s;  // of a node that counts
+constexpr int hinted_at_once = 100;    // jobs of a lane in which there is something, as a guess
+constexpr Millis answer_patience = 5s;
+// What is due later than this is found by the next look of who has the duty.
+constexpr Duration near = look_period + 1s;
+
+constexpr Query notify_query{"notify", R"sql(
+SELECT set_config('synchronous_commit', 'off', true), pg_notify('sluice', payload)
+FROM unnest($1::text[]) payload)sql"};
+
+std::string error_field(const std::string& error) {
+    std::string fields = R"("error":)";
+    append_json_string(fields, error);
+    return fields;
+}
+
+}  // namespace
+
+Watch::Watch(Cluster& cluster, DatabaseTime& time, Options options)
+    : cluster_(cluster),
+      time_(time),
+      urls_{.direct = std::move(options.listen_url), .common = cluster.url},
+      retention_(options.retention) {}
+
+Watch::~Watch() {
+    stop();
+}
+
+void Watch::start(OnHint on_hint) {
+    on_hint_ = std::move(on_hint);
+    housekeeper_ = std::make_unique<Housekeeper>(
+        Housekeeper::Options{.urls = urls_, .retention = retention_}, time_);
+    running_ = true;
+    thread_ = std::thread([this] { run(); });
+}
+
+void Watch::stop() {
+    running_ = false;
+    if (!thread_.joinable()) return;
+    outbox_.wake();
+    thread_.join();
+    housekeeper_.reset();
+}
+
+void Watch::announce(const Announcement& announcement) {
+    const auto& [readied, due, waiting_claims] = announcement;
+    if (waiting_claims) claims_wait_ = *waiting_claims > 0;
+    if (!running_ || (readied.empty() && due == never)) return;
+    on_hint_(readied, due);
+    if (other_nodes_ == 0) return;
+    const bool is_near = due != never && due < time_.now() + near;
+    if (readied.empty() && !is_near) return;
+    std::map<LaneId, int> counts;
+    for (const Readied& lane : readied) counts[lane_id(lane.lane)] += lane.count;
+    outbox_.put(counts, is_near ? due : never);
+}
+
+bool Watch::has_duty() const {
+    return since_boot() < duty_until_.load();
+}
+
+void Watch::run() {
+    while (running_) {
+        try {
+            connect();
+            while (running_) turn();
+        } catch (const std::runtime_error& failure) {
+            lose_connection(failure.what());
+        }
+    }
+    leave();
+}
+
+// Listens before it looks, so that nothing falls in between; and says hello, so that the others
+// count this node before they see its seat.
+void Watch::connect() {
+    connection_ = connect_directly(urls_, "sluice watch", answer_patience);
+    connected_at_ = since_boot();
+    if (!connection_->is_pooled()) {
+        connection_->execute("LISTEN sluice");
+        listening_ = true;
+    } else if (!std::exchange(said_that_it_polls_, true)) {
+        log::warn(
+            "the database is behind a pooler that does not pass notifications on: claims that wait "
+            "look for jobs twice a second; give a direct url to listen on");
+    }
+    look_around();
+    notify({});
+    pause_ = shortest_pause;
+    if (std::exchange(said_that_it_is_lost_, false)) log::info("the watch is connected again");
+}
+
+void Watch::turn() {
+    if (until_next_look() <= Duration{0}) look_around();
+    tell_others();
+    Duration patience = until_next_look();
+    if (!outbox_.is_empty()) {
+        patience = std::min(patience, last_notification_ + notify_period - since_boot());
+    }
+    const Millis rounded = std::chrono::ceil<Millis>(std::max(patience, Duration{0}));
+    hear(connection_->wait_for_notifications(rounded, outbox_.wake_fd()));
+    outbox_.forget_wakes();
+    const bool is_detour = !listening_ && urls_.direct != urls_.common;
+    if (is_detour && since_boot() > connected_at_ + direct_period) connect();
+}
+
+// Without notifications the watch wakes up more often, and asks only when somebody waits.
+Duration Watch::until_next_look() const {
+    const bool polls = !listening_ && claims_wait_;
+    const Duration left = last_look_ + (polls ? poll_period : look_period) - since_boot();
+    return listening_ ? left : std::min(left, poll_period);
+}
+
+void Watch::look_around() {
+    last_look_ = since_boot();
+    const Tick seen = tick(*connection_, cluster_.owner, claims_wait_);
+    time_.correct(seen.time, seen.trip);
+    duty_until_ = seen.has_duty ? last_look_ + duty_term : Duration{};
+    seated_nodes_ = seen.other_nodes;
+    count_nodes();
+    if (seen.lanes != cluster_.lanes.size()) {
+        cluster_.lanes.load(*connection_);
+        connection_->sync();
+    }
+    const bool is_busy = std::exchange(commits_, seen.commits) != seen.commits;
+    if (seen.has_duty) housekeeper_->look_around(is_busy);
+    cluster_.timed_due.lower(seen.timed_due);
+    cluster_.lease_due.lower(seen.lease_due);
+    const Timestamp due = std::min(seen.timed_due, seen.lease_due);
+    std::map<LaneId, int> ready;
+    for (const LaneId lane : seen.ready) ready[lane] = hinted_at_once;
+    hint(ready, due < seen.time + near ? due : never);
+}
+
+void Watch::hear(const std::vector<Connection::Notification>& notifications) {
+    HintMessage all;
+    for (const Connection::Notification& notification : notifications) {
+        const std::optional<HintMessage> message = parse_payload(notification.payload);
+        if (!message || message->owner == cluster_.owner) continue;
+        heard_[message->owner] = since_boot();
+        for (const auto& [lane, count] : message->readied) all.readied[lane] += count;
+        all.due = std::min(all.due, message->due);
+    }
+    if (notifications.empty()) return;
+    count_nodes();
+    cluster_.timed_due.lower(all.due);
+    cluster_.lease_due.lower(all.due);
+    hint(all.readied, all.due);
+}
+
+void Watch::count_nodes() {
+    std::erase_if(
+        heard_, [now = since_boot()](const auto& node) { return node.second + silence_max < now; });
+    other_nodes_ = std::max(seated_nodes_, static_cast<int>(heard_.size()));
+}
+
+// The lanes of other nodes may be new here.
+void Watch::hint(const std::map<LaneId, int>& readied, Timestamp due) {
+    if (readied.empty() && due == never) return;
+    const bool all_known = std::all_of(readied.begin(), readied.end(), [&](const auto& entry) {
+        return cluster_.lanes.knows(entry.first);
+    });
+    if (!all_known) {
+        cluster_.lanes.load(*connection_);
+        connection_->sync();
+    }
+    std::vector<Readied> lanes;
+    for (const auto& [id, count] : readied) {
+        if (std::optional<Lane> lane = cluster_.lanes.find(id)) {
+            lanes.push_back({.lane = std::move(*lane), .count = count});
+        }
+    }
+    on_hint_(std::move(lanes), due);
+}
+
+void Watch::tell_others() {
+    if (outbox_.is_empty() || since_boot() < last_notification_ + notify_period) return;
+    last_notification_ = since_boot();
+    notify(outbox_.take());
+}
+
+void Watch::notify(const HintMessage& message) {
+    HintMessage signed_message = message;
+    signed_message.owner = cluster_.owner;
+    connection_->send(notify_query, Params(to_payloads(signed_message)));
+    connection_->sync();
+}
+
+void Watch::lose_connection(const std::string& why) {
+    listening_ = false;
+    connection_.reset();
+    if (!std::exchange(said_that_it_is_lost_, true)) {
+        log::warn("the watch has lost the database; it tries again", error_field(why));
+    }
+    pause_ = std::clamp(pause_, shortest_pause, longest_pause);
+    rest(pause_);
+    pause_ *= 2;
+}
+
+void Watch::rest(Duration pause) {
+    const Duration end = since_boot() + pause;
+    for (Duration left = pause; running_ && left > Duration{0}; left = end - since_boot()) {
+        pollfd wake{.fd = outbox_.wake_fd(), .events = POLLIN, .revents = 0};
+        poll(&wake, 1, static_cast<int>(std::chrono::ceil<Millis>(left).count()));
+        outbox_.forget_wakes();
+    }
+}
+
+void Watch::leave() {
+    listening_ = false;
+    if (!has_duty() || !connection_) return;
+    duty_until_ = Duration{};
+    try {
+        leave_duty(*connection_, cluster_.owner);
+    } catch (const StoreUnavailable& failure) {
+        log::warn("the duty could not be given up; others take it in a moment",
+                  error_field(failure.what()));
+    }
+}
+
+}  // namespace sluice::postgres

@@ -1,0 +1,394 @@
+#include "infrastructure/postgres/watch.hpp"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <set>
+
+#include "infrastructure/boot_clock.hpp"
+#include "infrastructure/postgres/migrations.hpp"
+#include "infrastructure/postgres/seats.hpp"
+#include "tests/support/postgres.hpp"
+
+namespace sluice::postgres {
+namespace {
+
+using namespace std::chrono_literals;
+
+// What a watch has hinted at.
+class Hints {
+  public:
+    void add(const std::vector<Readied>& readied, Timestamp due) {
+        const std::lock_guard lock(mutex_);
+        for (const Readied& lane : readied) counts_[lane.lane] += lane.count;
+        due_ = std::min(due_, due);
+        changed_.notify_all();
+    }
+
+    int wait_for(const Lane& lane, int count, Duration patience) {
+        std::unique_lock lock(mutex_);
+        changed_.wait_for(lock, patience, [&] { return counts_[lane] >= count; });
+        return counts_[lane];
+    }
+
+    Timestamp wait_for_due(Duration patience) {
+        std::unique_lock lock(mutex_);
+        changed_.wait_for(lock, patience, [&] { return due_ != never; });
+        return due_;
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::map<Lane, int> counts_;
+    Timestamp due_ = never;
+};
+
+bool eventually(Duration patience, const std::function<bool()>& holds) {
+    for (const Duration end = since_boot() + patience; since_boot() < end;) {
+        if (holds()) return true;
+        std::this_thread::sleep_for(5ms);
+    }
+    return holds();
+}
+
+// Passes on what a client and the test server say, and tells the client another number of its
+// session than it has, as a pooler does.
+class Pooler {
+  public:
+    Pooler() {
+        const sockaddr_in any = local(0);
+        socklen_t size = sizeof any;
+        sockaddr_in own{};
+        if (bind(listener_, reinterpret_cast<const sockaddr*>(&any), size) != 0 ||
+            listen(listener_, 10) != 0 ||
+            getsockname(listener_, reinterpret_cast<sockaddr*>(&own), &size) != 0) {
+            throw std::runtime_error("cannot listen");
+        }
+        port_ = ntohs(own.sin_port);
+        acceptor_ = std::thread([this] { accept_clients(); });
+    }
+    ~Pooler() {
+        stop_ = true;
+        acceptor_.join();
+        for (std::thread& client : clients_) client.join();
+        close(listener_);
+    }
+
+    std::string url_for(std::string url) const {
+        const std::size_t begin = url.rfind(':') + 1;
+        return url.replace(begin, url.rfind('/') - begin, std::to_string(port_));
+    }
+
+  private:
+    static sockaddr_in local(int port) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(static_cast<std::uint16_t>(port));
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        return address;
+    }
+
+    static bool is_readable(int socket) {
+        pollfd wanted{.fd = socket, .events = POLLIN, .revents = 0};
+        return poll(&wanted, 1, 1) == 1;
+    }
+
+    void accept_clients() {
+        while (!stop_) {
+            if (!is_readable(listener_)) continue;
+            clients_.emplace_back([this, client = accept(listener_, nullptr, nullptr)] {
+                serve(client);
+                close(client);
+            });
+        }
+    }
+
+    void serve(int client) {
+        const std::string url = test_server_url();
+        const sockaddr_in address = local(std::stoi(url.substr(url.rfind(':') + 1)));
+        const int server = socket(AF_INET, SOCK_STREAM, 0);
+        connect(server, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+        while (!stop_ && pass(client, server, false) && pass(server, client, true)) {
+        }
+        close(server);
+    }
+
+    static bool pass(int from, int to, bool is_answer) {
+        if (!is_readable(from)) return true;
+        char bytes[16384];
+        const ssize_t size = recv(from, bytes, sizeof bytes, 0);
+        if (size <= 0) return false;
+        std::string text(bytes, static_cast<std::size_t>(size));
+        const std::size_t key = text.find(std::string("K\0\0\0\x0c", 5));
+        if (is_answer && key != std::string::npos && key + 13 <= text.size()) text[key + 5] = 0x7f;
+        return send(to, text.data(), text.size(), MSG_NOSIGNAL) == size;
+    }
+
+    int listener_ = socket(AF_INET, SOCK_STREAM, 0);
+    int port_ = 0;
+    std::atomic<bool> stop_ = false;
+    std::vector<std::thread> clients_;
+    std::thread acceptor_;
+};
+
+// A node without committers: a seat and a watch.
+struct Node {
+    explicit Node(const std::string& url) : Node(url, url) {}
+    Node(const std::string& url, const std::string& listen_url)
+        : cluster(url, "node"),
+          connection({.url = url}),
+          watch(cluster, time, {.listen_url = listen_url}) {
+        take_seat(connection, cluster);
+        watch.start([this](const std::vector<Readied>& readied, Timestamp due) {
+            hints.add(readied, due);
+        });
+    }
+    ~Node() { watch.stop(); }
+
+    Cluster cluster;
+    Connection connection;
+    DatabaseTime time{database_now(connection)};
+    Hints hints;
+    Watch watch;
+};
+
+class PostgresWatch : public testing::Test {
+  protected:
+    PostgresWatch() {
+        migrate(connection);
+        connection.execute("INSERT INTO sluice.lane (id, tenant, queue, type) VALUES (" +
+                           std::to_string(lane_id(mail)) + ", 'default', 'default', 'mail')");
+    }
+
+    std::int64_t ask(const std::string& text) {
+        const Result result = connection.ask({"", text});
+        connection.sync();
+        return result.rows() == 0 ? 0 : Row(result, 0).integer();
+    }
+
+    std::int64_t duty_holder() { return ask("SELECT owner FROM sluice.duty WHERE until > now()"); }
+
+    void end_backends_of(const std::string& application) {
+        ask("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND application_name = '" +
+            application + "'");
+    }
+
+    Announcement news(int count) const { return {.readied = {{.lane = mail, .count = count}}}; }
+
+    const Lane mail{"default", "default", "mail", {}};
+    const std::string url = fresh_database();
+    Connection connection{{.url = url}};
+};
+
+TEST_F(PostgresWatch, TellsOtherNodesWhatBecameReady) {
+    Node here(url), there(url);
+    ASSERT_TRUE(eventually(5s, [&] { return here.watch.nodes() == 2; }));
+    ASSERT_TRUE(eventually(5s, [&] { return there.watch.is_listening(); }));
+
+    Duration quickest = Duration::max();
+    for (int told = 3; told <= 15; told += 3) {
+        const Duration start = since_boot();
+        here.watch.announce(news(3));
+        EXPECT_EQ(here.hints.wait_for(mail, told, 0ms), told);  // at once, on this thread
+        EXPECT_EQ(there.hints.wait_for(mail, told, 1s), told);
+        quickest = std::min(quickest, since_boot() - start);
+    }
+    EXPECT_LT(quickest, 100ms);
+}
+
+TEST_F(PostgresWatch, LosesNothingWhenItTellsManyThingsAsOne) {
+    Node here(url), there(url);
+    ASSERT_TRUE(eventually(5s, [&] { return here.watch.nodes() == 2; }));
+    ASSERT_TRUE(eventually(5s, [&] { return there.watch.is_listening(); }));
+
+    for (int i = 0; i < 2000; ++i) here.watch.announce(news(1));
+
+    EXPECT_EQ(there.hints.wait_for(mail, 2000, 2s), 2000);
+    EXPECT_EQ(here.hints.wait_for(mail, 2000, 0ms), 2000);
+}
+
+TEST_F(PostgresWatch, TellsWhatIsDueSoon) {
+    Node here(url), there(url);
+    ASSERT_TRUE(eventually(5s, [&] { return here.watch.nodes() == 2; }));
+    ASSERT_TRUE(eventually(5s, [&] { return there.watch.is_listening(); }));
+    const Timestamp soon = here.time.now() + 1s;
+
+    here.watch.announce({.due = here.time.now() + 1h});
+    here.watch.announce({.due = soon});
+
+    EXPECT_EQ(there.hints.wait_for_due(1s), soon);
+    EXPECT_LE(there.cluster.timed_due.get(), soon);
+    EXPECT_LE(there.cluster.lease_due.get(), soon);
+}
+
+TEST_F(PostgresWatch, CountsANewNodeAtOnce) {
+    Node here(url);
+    ASSERT_TRUE(eventually(5s, [&] { return here.watch.has_duty(); }));
+    EXPECT_EQ(here.watch.nodes(), 1);
+
+    Node there(url);
+
+    EXPECT_TRUE(eventually(500ms, [&] { return here.watch.nodes() == 2; }));
+}
+
+TEST_F(PostgresWatch, FindsWhatNobodyHasToldWhileClaimsWait) {
+    Node node(url);
+    node.watch.announce({.waiting_claims = 1});
+
+    connection.execute("INSERT INTO sluice.ready VALUES (" + std::to_string(lane_id(mail)) +
+                       ", 0, 1, NULL)");
+
+    EXPECT_GE(node.hints.wait_for(mail, 1, 4s), 1);
+}
+
+TEST_F(PostgresWatch, LooksAtWhatIsDueWhenItHasTheDuty) {
+    Node node(url);
+    ASSERT_TRUE(eventually(5s, [&] { return node.watch.has_duty(); }));
+    const Timestamp soon = node.time.now() + 1s;
+
+    connection.execute("INSERT INTO sluice.timed VALUES (" + std::to_string(to_micros(soon)) +
+                       ", 1, 1, 0, NULL)");
+
+    EXPECT_EQ(node.hints.wait_for_due(4s), soon);
+    EXPECT_EQ(node.cluster.timed_due.get(), soon);
+    EXPECT_EQ(node.cluster.lease_due.get(), never);
+}
+
+TEST_F(PostgresWatch, RenewsItsSeats) {
+    Node node(url);
+    connection.execute("UPDATE sluice.seat SET until = now() + interval '50 seconds'");
+
+    EXPECT_TRUE(eventually(4s, [&] {
+        return ask("SELECT count(*) FROM sluice.seat WHERE until > now() + interval '1 minute'") ==
+               1;
+    }));
+}
+
+// A committer that signs holds its seat's row until its commit is on disk.
+TEST_F(PostgresWatch, DoesNotWaitForACommitterThatSigns) {
+    Node node(url);
+    ASSERT_TRUE(eventually(5s, [&] { return node.watch.has_duty(); }));
+    connection.execute("BEGIN; UPDATE sluice.seat SET commits = 1");
+
+    Connection other({.url = url});
+    const Timestamp soon = node.time.now() + 1s;
+    other.execute("INSERT INTO sluice.timed VALUES (" + std::to_string(to_micros(soon)) +
+                  ", 1, 1, 0, NULL)");
+
+    EXPECT_EQ(node.hints.wait_for_due(4s), soon);
+    connection.execute("COMMIT");
+}
+
+TEST_F(PostgresWatch, ComesBackWhenItsConnectionIsEnded) {
+    Node here(url), there(url);
+    ASSERT_TRUE(eventually(5s, [&] { return here.watch.nodes() == 2; }));
+    ASSERT_TRUE(eventually(5s, [&] { return there.watch.is_listening(); }));
+
+    end_backends_of("sluice watch");
+
+    ASSERT_TRUE(eventually(1s, [&] { return !there.watch.is_listening(); }));
+    ASSERT_TRUE(
+        eventually(5s, [&] { return here.watch.is_listening() && there.watch.is_listening(); }));
+    here.watch.announce(news(1));
+    EXPECT_EQ(there.hints.wait_for(mail, 1, 1s), 1);
+}
+
+TEST_F(PostgresWatch, TakesTheCommonWayWhenTheDirectOneIsClosed) {
+    Node node(url, "postgres://sluice@127.0.0.1:1/closed");
+
+    EXPECT_TRUE(eventually(5s, [&] { return node.watch.is_listening(); }));
+}
+
+TEST_F(PostgresWatch, LooksOftenWhileClaimsWaitBehindAPooler) {
+    Pooler pooler;
+    Node node(pooler.url_for(url));
+    node.watch.announce({.waiting_claims = 1});
+    ASSERT_TRUE(eventually(5s, [&] { return node.watch.has_duty(); }));
+    EXPECT_FALSE(node.watch.is_listening());
+
+    const Duration start = since_boot();
+    for (int i = 1; i <= 4; ++i) {
+        connection.execute("INSERT INTO sluice.ready VALUES (" + std::to_string(lane_id(mail)) +
+                           ", 0, " + std::to_string(i) + ", NULL)");
+        ASSERT_GE(node.hints.wait_for(mail, i, 4s), i);
+    }
+    EXPECT_LT(since_boot() - start, 4s);
+}
+
+TEST_F(PostgresWatch, ReachesOthersFromBehindAPooler) {
+    Pooler pooler;
+    Node here(pooler.url_for(url)), there(url);
+    ASSERT_TRUE(eventually(5s, [&] { return here.watch.nodes() == 2; }));
+    ASSERT_TRUE(eventually(5s, [&] { return there.watch.is_listening(); }));
+
+    here.watch.announce(news(1));
+
+    EXPECT_EQ(there.hints.wait_for(mail, 1, 1s), 1);
+}
+
+TEST_F(PostgresWatch, GivesTheDutyUpWhenItStops) {
+    Node here(url);
+    ASSERT_TRUE(eventually(5s, [&] { return here.watch.has_duty(); }));
+    Node there(url);
+
+    here.watch.stop();
+
+    EXPECT_FALSE(here.watch.has_duty());
+    EXPECT_TRUE(eventually(4s, [&] { return there.watch.has_duty(); }));
+}
+
+TEST_F(PostgresWatch, InheritsTheDutyOfANodeThatDies) {
+    // A process of its own, which gets no chance to say goodbye.
+    const pid_t child = fork();
+    if (child == 0) {
+        const Node node(url);
+        for (;;) pause();
+    }
+    const bool has_begun = eventually(5s, [&] { return duty_holder() != 0; });
+    Node here(url);
+    const bool other_has_it = eventually(5s, [&] { return here.watch.nodes() == 2; }) &&
+                              duty_holder() != here.cluster.owner && !here.watch.has_duty();
+
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+
+    ASSERT_TRUE(has_begun);
+    ASSERT_TRUE(other_has_it);
+    EXPECT_TRUE(eventually(10s, [&] { return here.watch.has_duty(); }));
+    EXPECT_EQ(duty_holder(), here.cluster.owner);
+}
+
+TEST_F(PostgresWatch, CostsLessThanOneStatementPerSecondWhileClaimsWait) {
+    Node node(url);
+    node.watch.announce({.waiting_claims = 100});
+    ASSERT_TRUE(eventually(5s, [&] { return node.watch.has_duty(); }));
+    // The housekeeper adds windows once.
+    ASSERT_TRUE(eventually(5s, [&] {
+        return ask("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sluice "
+                   "housekeeper' AND datname = current_database() AND state = 'idle'") == 1;
+    }));
+
+    // Each statement has another start; sampled often enough that none is missed.
+    std::set<std::int64_t> starts;
+    eventually(5s, [&] {
+        starts.insert(
+            ask("SELECT (extract(epoch FROM max(query_start)) * 1000000)::int8 "
+                "FROM pg_stat_activity WHERE application_name LIKE 'sluice %' "
+                "AND datname = current_database() AND state = 'idle'"));
+        return false;
+    });
+
+    EXPECT_GE(starts.size(), 2u);
+    EXPECT_LE(starts.size(), 4u);
+}
+
+}  // namespace
+}  // namespace sluice::postgres

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "infrastructure/postgres/connection.hpp"
+
+// All that belongs to the jobs of one week is in one window: see migrations/0001_jobs.sql. These
+// are called outside of a transaction, by any number of nodes at once.
+namespace sluice::postgres {
+
+// The week whose window an id belongs to, counted from 2020.
+std::int64_t window_of(JobId id);
+
+// Adds the windows of this week and of the next two where they are missing. Stops nobody.
+void ensure_windows(Connection& connection, Timestamp now);
+
+// Adds the window of this id if it is missing: for jobs that are older than all windows, and for
+// clocks that are far ahead.
+void ensure_window_for(Connection& connection, JobId id);
+
+// Drops the windows of past weeks in which every job ended more than `retention` ago and is needed
+// by nobody, and returns their dates. Others are stopped for a moment at the most: a window whose
+// locks do not come soon is left for the next time.
+std::vector<std::string> drop_ended_windows(Connection& connection, Timestamp now,
+                                            Duration retention);
+
+}  // namespace sluice::postgres

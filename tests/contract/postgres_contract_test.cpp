@@ -1,0 +1,20 @@
+#include <memory>
+
+#include "contract/store_contract.hpp"
+#include "support/test_database.hpp"
+
+namespace sluice {
+namespace {
+
+StoreUnderTest postgres_store() {
+    static const auto database = std::make_shared<TestDatabase>();  // one for all tests
+    return {.name = "Postgres",
+            .open = [] { return database->open_empty(); },
+            .reopen = [] { return database->open(); },
+            .is_shared = true};
+}
+
+INSTANTIATE_TEST_SUITE_P(Postgres, StoreContract, testing::Values(postgres_store()), store_name);
+
+}  // namespace
+}  // namespace sluice
