@@ -7,6 +7,7 @@
 #include <iterator>
 #include <vector>
 
+#include "main/config_store_url.hpp"
 #include "main/config_toml.hpp"
 #include "main/config_values.hpp"
 
@@ -17,6 +18,8 @@ namespace {
 constexpr std::pair<const char*, const char*> variables[] = {
     {"SLUICE_LISTEN", "listen"},
     {"SLUICE_STORE", "store"},
+    {"SLUICE_STORE_DIRECT", "store_direct"},
+    {"SLUICE_RETENTION", "retention"},
     {"SLUICE_NODE", "node"},
     {"SLUICE_LOG_LEVEL", "log.level"},
     {"SLUICE_NO_AUTH", "no_auth"},
@@ -40,6 +43,13 @@ std::optional<std::string> try_set(Config& config, std::string_view name, std::s
     } else if (name == "store") {
         if (value.empty()) return "a store's URL";
         config.store = value;
+    } else if (name == "store_direct") {
+        if (!is_postgres(value)) return postgres_form;
+        config.store_direct = value;
+    } else if (name == "retention") {
+        const auto duration = parse_duration(value);
+        if (!duration || *duration > retention_max) return retention_form;
+        config.retention = *duration;
     } else if (name == "node") {
         const auto node = parse_integer(value);
         if (!node || *node < 0 || *node > node_max) {
@@ -64,13 +74,24 @@ std::optional<std::string> try_set(Config& config, std::string_view name, std::s
     return std::nullopt;
 }
 
+// A submit that is repeated with its key must find the jobs that the key stands for.
+std::optional<std::string> too_short_retention(const Config& config) {
+    if (config.retention == Duration{} || config.retention >= config.idempotency_memory) {
+        return std::nullopt;
+    }
+    return fmt::format("{}: retention: {} is shorter than idempotency_hours, which is {}",
+                       config.origins.at("retention"), duration_text(config.retention),
+                       config.idempotency_memory.count());
+}
+
 }  // namespace
 
 Result<Done> set_option(Config& config, std::string_view name, std::string_view value,
                         std::string_view origin) {
     if (const auto allowed = try_set(config, name, value)) {
+        const std::string shown(name == "store_direct" ? shown_store(value) : value);
         return Error{ErrorCode::invalid,
-                     fmt::format("{}: must be {}, not \"{}\"", origin, *allowed, value), ""};
+                     fmt::format("{}: must be {}, not \"{}\"", origin, *allowed, shown), ""};
     }
     config.origins[std::string(name)] = origin;
     return Done{};
@@ -87,8 +108,17 @@ Result<Config> load_config(std::string_view toml_text, std::string_view file_nam
         const auto done = set_option(config, name, *value, variable);
         if (!done) problems.push_back(done.error().message);
     }
+    if (const auto problem = too_short_retention(config)) problems.push_back(*problem);
     if (problems.empty()) return config;
     return Error{ErrorCode::invalid, fmt::format("{}", fmt::join(problems, "\n")), ""};
+}
+
+Result<Done> check_store_settings(const Config& config) {
+    if (config.retention == Duration{} || is_postgres(config.store)) return Done{};
+    return Error{ErrorCode::invalid,
+                 fmt::format("{}: retention works on PostgreSQL stores only, and the store is {}",
+                             config.origins.at("retention"), shown_store(config.store)),
+                 ""};
 }
 
 Result<Config> load_config_file(const std::optional<std::string>& flag, const EnvLookup& env) {

@@ -37,9 +37,12 @@ using Origins = std::map<std::string, std::string>;
 // these.
 struct Config {
     http::ServerOptions server{.host = "127.0.0.1", .port = 7070};
-    std::string store{};   // URL; empty: not given, the caller decides
-    bool no_auth = false;  // everyone may do everything
-    int node = 0;          // 0..1023, part of every id; engines that share a store differ in it
+    std::string store{};         // URL; empty: not given, the caller decides
+    std::string store_direct{};  // PostgreSQL past a pooler, for LISTEN; empty: as `store`
+    int committers = 2;          // threads that write, each with a connection, on PostgreSQL
+    Duration retention{};        // of ended jobs; zero: they are kept for ever
+    bool no_auth = false;        // everyone may do everything
+    int node = 0;  // 0..1023, part of every id; engines that share a store differ in it
     log::Level log_level = log::Level::info;
     LogFormat log_format = LogFormat::automatic;
     Duration default_lease = std::chrono::seconds(30);
@@ -65,9 +68,13 @@ Result<Config> load_config(std::string_view toml_text, std::string_view file_nam
 // The same from the file that `flag` or else SLUICE_CONFIG names; without either, from no file.
 Result<Config> load_config_file(const std::optional<std::string>& flag, const EnvLookup& env);
 
-// Sets one of listen, store, node, log.level, log.format, no_auth and runner.concurrency from text.
-// `origin` is what the error calls it, e.g. "--listen". On a refusal nothing has changed.
+// Sets one of listen, store, store_direct, retention, node, log.level, log.format, no_auth and
+// runner.concurrency from text. `origin` is what the error calls it, e.g. "--listen". On a refusal
+// nothing has changed.
 Result<Done> set_option(Config& config, std::string_view name, std::string_view value,
                         std::string_view origin);
+
+// Refuses settings that the chosen store cannot keep. For when the store is known, flags and all.
+Result<Done> check_store_settings(const Config& config);
 
 }  // namespace sluice

@@ -21,7 +21,9 @@ void apply(Config& config, const std::optional<std::string>& value, const char* 
 
 void add_store_flag(CLI::App& command, ConfigFlags& flags) {
     command.add_option("--config", flags.config, "Configuration file (TOML)")->type_name("FILE");
-    command.add_option("--store", flags.store, "Where jobs are kept: sqlite:PATH or memory:")
+    command
+        .add_option("--store", flags.store,
+                    "Where jobs are kept: sqlite:PATH, postgres://… or memory:")
         ->type_name("URL");
 }
 
@@ -42,6 +44,7 @@ Config make_config(const ConfigFlags& flags) {
     apply(config, flags.concurrency, "runner.concurrency", "--concurrency");
     if (flags.no_auth) apply(config, "true", "no_auth", "--no-auth");
     if (config.store.empty()) config.store = default_store;
+    value_or_throw(check_store_settings(config));
     return config;
 }
 

@@ -5,6 +5,7 @@
 
 #include "domain/json_text.hpp"
 #include "interfaces/worker/url_text.hpp"
+#include "main/config_store_url.hpp"
 #include "main/config_values.hpp"
 
 namespace sluice {
@@ -170,7 +171,10 @@ void add_runner(Listing& out, const RunnerConfig& runner) {
 std::vector<Setting> settings_of(const Config& config, bool all) {
     Listing out(config.origins);
     out.add("listen", quoted(address_text(config.server.host, config.server.port)));
-    out.add("store", quoted(config.store));
+    out.add("store", quoted(shown_store(config.store)));
+    out.add("store_direct", quoted(shown_store(config.store_direct)));
+    out.add("committers", std::to_string(config.committers));
+    out.add("retention", quoted(config.retention));
     out.add("no_auth", flag(config.no_auth));
     out.add("node", std::to_string(config.node));
     out.add("allowed_hosts", list_of(config.server.allowed_hosts));

@@ -42,6 +42,9 @@ TEST(Config, HasDefaultsForEverythingButTheStore) {
     EXPECT_EQ(config.server.host, "127.0.0.1");
     EXPECT_EQ(config.server.port, 7070);
     EXPECT_EQ(config.store, "");
+    EXPECT_EQ(config.store_direct, "");
+    EXPECT_EQ(config.committers, 2);
+    EXPECT_EQ(config.retention, 0s) << "jobs are kept for ever";
     EXPECT_FALSE(config.no_auth);
     EXPECT_EQ(config.node, 0);
     EXPECT_EQ(config.log_level, log::Level::info);
@@ -57,6 +60,9 @@ TEST(Config, ReadsEverySetting) {
     const Config config = *load(R"(
         listen = "[::1]:80"
         store = "sqlite:/x/y.db"
+        store_direct = "postgresql://h:5432/d"
+        committers = 8
+        retention = "30d"
         no_auth = true
         node = 1023
         allowed_hosts = ["a.example", "b.example"]
@@ -73,6 +79,9 @@ TEST(Config, ReadsEverySetting) {
     EXPECT_EQ(config.server.host, "::1");
     EXPECT_EQ(config.server.port, 80);
     EXPECT_EQ(config.store, "sqlite:/x/y.db");
+    EXPECT_EQ(config.store_direct, "postgresql://h:5432/d");
+    EXPECT_EQ(config.committers, 8);
+    EXPECT_EQ(config.retention, 30 * 24h);
     EXPECT_TRUE(config.no_auth);
     EXPECT_EQ(config.node, 1023);
     EXPECT_EQ(config.server.allowed_hosts, (std::vector<std::string>{"a.example", "b.example"}));
@@ -138,18 +147,22 @@ TEST(Config, ReadsEachFormOfBackoff) {
 }
 
 TEST(Config, TakesTheEnvironmentBeforeTheFileAndFlagsBeforeBoth) {
-    Result<Config> config =
-        load("listen = \"a:1\"\nnode = 1\nstore = \"file\"\n", {{"SLUICE_LISTEN", "b:2"},
-                                                                {"SLUICE_STORE", "env"},
-                                                                {"SLUICE_LOG_LEVEL", "debug"},
-                                                                {"SLUICE_LOG_FORMAT", "text"},
-                                                                {"SLUICE_NO_AUTH", "Yes"},
-                                                                {"SLUICE_NODE", ""}});
+    Result<Config> config = load("listen = \"a:1\"\nnode = 1\nstore = \"file\"\n",
+                                 {{"SLUICE_LISTEN", "b:2"},
+                                  {"SLUICE_STORE", "env"},
+                                  {"SLUICE_STORE_DIRECT", "postgres://direct/d"},
+                                  {"SLUICE_RETENTION", "7d"},
+                                  {"SLUICE_LOG_LEVEL", "debug"},
+                                  {"SLUICE_LOG_FORMAT", "text"},
+                                  {"SLUICE_NO_AUTH", "Yes"},
+                                  {"SLUICE_NODE", ""}});
     ASSERT_TRUE(config);
     EXPECT_EQ(config->server.host, "b");
     EXPECT_EQ(config->server.port, 2);
     EXPECT_EQ(config->node, 1) << "an empty variable counts as not set";
     EXPECT_EQ(config->store, "env");
+    EXPECT_EQ(config->store_direct, "postgres://direct/d");
+    EXPECT_EQ(config->retention, 7 * 24h);
     EXPECT_EQ(config->log_level, log::Level::debug);
     EXPECT_EQ(config->log_format, LogFormat::text);
     EXPECT_TRUE(config->no_auth);
@@ -184,6 +197,20 @@ TEST(Config, TellsWhereAMistakeIsAndWhatIsAllowed) {
             {"node = \"1\"",
              "sluice.toml:1: node: must be an integer between 0 and 1023, not \"1\""},
             {"node = 1.0", "sluice.toml:1: node: must be an integer between 0 and 1023, not 1.0"},
+            {"committers = 0",
+             "sluice.toml:1: committers: must be an integer between 1 and 8, not 0"},
+            {"committers = 9",
+             "sluice.toml:1: committers: must be an integer between 1 and 8, not 9"},
+            {"store_direct = \"ada:hush@host\"",
+             "sluice.toml:1: store_direct: must be an address such as "
+             "\"postgres://HOST:5432/DATABASE\""},
+            {"retention = 30",
+             "sluice.toml:1: retention: must be a duration such as \"30s\", \"5m\" or "
+             "\"1h30m\", not 30"},
+            {"\nretention = \"23h\"",
+             "sluice.toml:2: retention: 23h is shorter than idempotency_hours, which is 24"},
+            {"retention = \"2d\"\nidempotency_hours = 72",
+             "sluice.toml:1: retention: 2d is shorter than idempotency_hours, which is 72"},
             {"no_auth = \"yes\"", "sluice.toml:1: no_auth: must be true or false, not \"yes\""},
             {"listen = \"7070\"",
              "sluice.toml:1: listen: must be an address such as \"127.0.0.1:7070\" "
@@ -267,6 +294,8 @@ TEST(Config, TheExampleShowsTheDefaults) {
     const http::Limits limits, &shown = example->server.limits;
     EXPECT_EQ(example->server.port, Config{}.server.port);
     EXPECT_EQ(example->store, "sqlite:sluice-data/sluice.db");
+    EXPECT_EQ(example->committers, Config{}.committers);
+    EXPECT_EQ(example->retention, Config{}.retention);
     EXPECT_EQ(example->default_lease, Config{}.default_lease);
     EXPECT_EQ(example->max_lease, Config{}.max_lease);
     EXPECT_EQ(example->idempotency_memory, Config{}.idempotency_memory);

@@ -5,6 +5,7 @@
 
 #include "main/config_executors.hpp"
 #include "main/config_section.hpp"
+#include "main/config_store_url.hpp"
 
 namespace sluice {
 namespace {
@@ -150,10 +151,22 @@ void read_listen(Section& root, http::ServerOptions& out) {
     out.port = address->port;
 }
 
+// The address is a secret as a whole when it is none that we know, so it is not repeated then.
+void read_store(Section& root, Config& out) {
+    root.text("store", out.store, 4096);
+    root.text("store_direct", out.store_direct, 4096);
+    if (!out.store_direct.empty() && !is_postgres(out.store_direct)) {
+        root.problem("store_direct", *root.find("store_direct"),
+                     fmt::format("must be {}", postgres_form));
+    }
+    root.integer("committers", out.committers, 1, committers_max);
+    root.duration("retention", out.retention, 0s, retention_max);
+}
+
 void read_file(const toml::table& file, FileNotes& notes, Config& out) {
     Section root(&file, "", notes);
     read_listen(root, out.server);
-    root.text("store", out.store, 4096);
+    read_store(root, out);
     root.flag("no_auth", out.no_auth);
     root.integer("node", out.node, 0, node_max);
     root.texts("allowed_hosts", out.server.allowed_hosts);

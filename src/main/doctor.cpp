@@ -18,6 +18,7 @@
 #include "json/json_writer.hpp"
 #include "main/config_flags.hpp"
 #include "main/config_values.hpp"
+#include "main/doctor_postgres.hpp"
 #include "main/engine_commands.hpp"
 #include "main/open_store.hpp"
 #include "sluice/client.hpp"
@@ -26,35 +27,6 @@ namespace sluice {
 namespace {
 
 namespace fs = std::filesystem;
-
-enum class Verdict { good, doubtful, bad };
-
-struct Finding {
-    Verdict verdict = Verdict::good;
-    std::string subject{};
-    std::string detail{};
-    std::string advice{};  // for what is not good
-};
-
-class Findings {
-  public:
-    void good(std::string subject, std::string detail) {
-        all_.push_back({Verdict::good, std::move(subject), std::move(detail), {}});
-    }
-    void doubtful(std::string subject, std::string detail, std::string advice) {
-        all_.push_back(
-            {Verdict::doubtful, std::move(subject), std::move(detail), std::move(advice)});
-    }
-    void bad(std::string subject, std::string detail, std::string advice) {
-        all_.push_back({Verdict::bad, std::move(subject), std::move(detail), std::move(advice)});
-    }
-    const std::vector<Finding>& all() const { return all_; }
-
-  private:
-    std::vector<Finding> all_;
-};
-
-constexpr std::string_view sqlite_scheme = "sqlite:";
 
 void look_at_disk(const fs::path& folder, Findings& out) {
     struct statvfs space {};
@@ -74,13 +46,8 @@ void look_at_disk(const fs::path& folder, Findings& out) {
     }
 }
 
-void look_at_store(const Config& config, Findings& out) {
-    if (!config.store.starts_with(sqlite_scheme)) {
-        out.doubtful("store", config.store + " keeps nothing when the engine stops",
-                     "use --store sqlite:PATH for jobs that must not be lost");
-        return;
-    }
-    const fs::path path = fs::absolute(config.store.substr(sqlite_scheme.size()));
+void look_at_file(const std::string& store, Findings& out) {
+    const fs::path path = fs::absolute(store.substr(sqlite_scheme.size()));
     fs::path folder = path.parent_path();
     while (!fs::exists(folder) && folder.has_parent_path()) folder = folder.parent_path();
     if (!fs::is_directory(folder) || access(folder.c_str(), W_OK) != 0) {
@@ -89,24 +56,25 @@ void look_at_store(const Config& config, Findings& out) {
         return;
     }
     look_at_disk(folder, out);
-    if (!fs::exists(path)) {
-        return out.good("store", config.store + " will be made at the first start");
-    }
+    if (!fs::exists(path)) return out.good("store", store + " will be made at the first start");
     try {
-        const auto steps = store_migrations(config.store);
-        const auto differs = [](const auto& step) { return !step.matches; };
-        const auto pending = [](const auto& step) { return !step.applied_at; };
-        if (std::any_of(steps.begin(), steps.end(), differs)) {
-            out.bad("store", config.store + " was made by another version of sluice",
-                    "use the version that made it, or a later one");
-        } else if (std::any_of(steps.begin(), steps.end(), pending)) {
-            out.doubtful("store", config.store + " is of an earlier version",
-                         "the next start brings it up to date, or: sluice migrate up");
-        } else {
-            out.good("store", config.store);
-        }
+        look_at_steps(store_migrations(store), store, out);
     } catch (const std::exception& error) {
         out.bad("store", error.what(), "restore it from a backup, or choose another --store");
+    }
+}
+
+void look_at_store(const Config& config, Findings& out) {
+    if (is_postgres(config.store)) {
+        look_at_postgres(config, out);
+    } else if (config.store.starts_with(sqlite_scheme)) {
+        look_at_file(config.store, out);
+    } else if (config.store == "memory:") {
+        out.doubtful("store", "memory: keeps nothing when the engine stops",
+                     "use --store sqlite:PATH for jobs that must not be lost");
+    } else {
+        out.bad("store", shown_store(config.store) + " is no store that this version knows",
+                "use sqlite:PATH or postgres://USER:PASSWORD@HOST:5432/DATABASE");
     }
 }
 
@@ -190,7 +158,7 @@ void look_at_production(const Config& config, Findings& out) {
     if (geteuid() == 0) {
         out.doubtful("user", "this is root", "give the engine a user of its own");
     }
-    if (config.store.find("/tmp/") != std::string::npos) {
+    if (config.store.starts_with("sqlite:/tmp/")) {
         out.bad("store", "is in a folder that a restart empties", "choose another --store");
     }
     if (config.server.allowed_hosts.empty()) {

@@ -12,5 +12,6 @@ void add_config_commands(CLI::App& app, cli::Chosen& chosen);   // config show|c
 void add_doctor_command(CLI::App& app, cli::Chosen& chosen);    // doctor
 void add_audit_commands(CLI::App& app, cli::Chosen& chosen);    // audit verify|export
 void add_migrate_commands(CLI::App& app, cli::Chosen& chosen);  // migrate status|up
+void add_store_commands(CLI::App& app, cli::Chosen& chosen);    // store copy
 
 }  // namespace sluice

@@ -47,6 +47,7 @@ int run(int argc, char** argv) {
     add_doctor_command(app, chosen);
     add_audit_commands(app, chosen);
     add_migrate_commands(app, chosen);
+    add_store_commands(app, chosen);
     cli::add_completion_command(app, chosen);
     add_version_command(app, chosen);
     add_manual_command(app, chosen);

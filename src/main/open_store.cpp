@@ -2,46 +2,45 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <stdexcept>
-#include <string_view>
+#include <thread>
+#include <utility>
 
+#include "domain/json_text.hpp"
+#include "infrastructure/log.hpp"
 #include "infrastructure/memory/memory_store.hpp"
+#include "infrastructure/postgres/migrations.hpp"
+#include "infrastructure/postgres/postgres_reader.hpp"
+#include "infrastructure/sqlite/migrations.hpp"
 #include "infrastructure/sqlite/sqlite_reader.hpp"
 #include "infrastructure/sqlite/sqlite_store.hpp"
 
 namespace sluice {
 namespace {
 
-constexpr std::string_view sqlite_scheme = "sqlite:";
-
-// Without the name and password that some addresses carry.
-std::string shown(std::string url) {
-    const std::size_t begin = url.find("://");
-    const std::size_t end = url.rfind('@');
-    if (begin != std::string::npos && end != std::string::npos && end > begin + 3) {
-        url.replace(begin + 3, end - begin - 3, "***");
-    }
-    return url;
-}
+constexpr std::chrono::seconds database_patience{30};
+constexpr std::chrono::milliseconds database_pause{250};
 
 [[noreturn]] void refuse(const std::string& url) {
-    throw std::runtime_error(fmt::format(
-        "\"{}\" is not a store; give memory: or sqlite:PATH, for example sqlite:sluice.db",
-        shown(url)));
+    throw std::runtime_error(
+        fmt::format("\"{}\" is not a store; give sqlite:PATH, for example sqlite:sluice.db, "
+                    "postgres://USER:PASSWORD@HOST:5432/DATABASE, or memory:",
+                    shown_store(url)));
 }
 
 std::filesystem::path sqlite_path(const std::string& url) {
-    const std::string path = url.substr(sqlite_scheme.size());
-    if (path.empty()) refuse(url);
-    return path;
+    if (!url.starts_with(sqlite_scheme) || url.size() == sqlite_scheme.size()) refuse(url);
+    return url.substr(sqlite_scheme.size());
 }
 
 std::filesystem::path existing_path(const std::string& url) {
     if (url == "memory:") {
-        throw std::runtime_error("memory: keeps nothing to look into; give sqlite:PATH");
+        throw std::runtime_error(
+            "memory: keeps nothing to look into; give sqlite:PATH or postgres://…");
     }
-    if (!url.starts_with(sqlite_scheme)) refuse(url);
     std::filesystem::path path = sqlite_path(url);
     if (!std::filesystem::exists(path)) {
         throw std::runtime_error(fmt::format("there is no store at {}", path.string()));
@@ -49,24 +48,71 @@ std::filesystem::path existing_path(const std::string& url) {
     return path;
 }
 
+std::vector<MigrationStatus> postgres_migrations(const std::string& url) {
+    postgres::Connection connection({.url = url});
+    return postgres::migration_status(connection);
+}
+
+bool has_any(const std::vector<MigrationStatus>& steps) {
+    return std::any_of(steps.begin(), steps.end(),
+                       [](const MigrationStatus& step) { return step.applied_at.has_value(); });
+}
+
 }  // namespace
+
+// Says so once. What can never work, such as a wrong password, is not waited for.
+void await_database(const std::string& url) {
+    const auto end = std::chrono::steady_clock::now() + database_patience;
+    for (bool has_said = false;; std::this_thread::sleep_for(database_pause)) {
+        try {
+            postgres::Connection({.url = url});
+            return;
+        } catch (const StoreUnavailable& unavailable) {
+            if (std::chrono::steady_clock::now() >= end) {
+                throw std::runtime_error(fmt::format("the database has not answered for {} s: {}",
+                                                     database_patience.count(),
+                                                     unavailable.what()));
+            }
+            if (std::exchange(has_said, true)) continue;
+            std::string fields = R"("error":)";
+            append_json_string(fields, unavailable.what());
+            log::warn("the database does not answer yet; trying again for a while", fields);
+        }
+    }
+}
 
 std::unique_ptr<Store> open_store(const std::string& url, Timestamp now) {
     if (url == "memory:") return std::make_unique<MemoryStore>();
-    if (url.starts_with(sqlite_scheme)) return std::make_unique<SqliteStore>(sqlite_path(url), now);
-    refuse(url);
+    return std::make_unique<SqliteStore>(sqlite_path(url), now);
 }
 
 bool store_exists(const std::string& url) {
+    if (is_postgres(url)) return has_any(postgres_migrations(url));
     return url.starts_with(sqlite_scheme) && std::filesystem::exists(sqlite_path(url));
 }
 
 std::unique_ptr<JobReader> open_reader(const std::string& url) {
-    return std::make_unique<sqlite::SqliteReader>(existing_path(url));
+    if (!is_postgres(url)) return std::make_unique<sqlite::SqliteReader>(existing_path(url));
+    if (!store_exists(url)) {
+        throw std::runtime_error(
+            fmt::format("there is no store in the database {}: it has no "
+                        "schema \"sluice\"; the first engine makes it",
+                        shown_store(url)));
+    }
+    return std::make_unique<postgres::PostgresReader>(postgres::ConnectOptions{.url = url});
 }
 
-std::vector<sqlite::MigrationStatus> store_migrations(const std::string& url) {
-    return sqlite::migration_status(existing_path(url));
+std::vector<MigrationStatus> store_migrations(const std::string& url) {
+    return is_postgres(url) ? postgres_migrations(url)
+                            : sqlite::migration_status(existing_path(url));
+}
+
+void migrate_store(const std::string& url, Timestamp now) {
+    if (is_postgres(url)) {
+        postgres::migrate(postgres::ConnectOptions{.url = url});
+    } else {
+        open_store(url, now);
+    }
 }
 
 }  // namespace sluice

@@ -5,21 +5,30 @@
 #include <vector>
 
 #include "application/ports/store.hpp"
-#include "infrastructure/sqlite/migrations.hpp"
+#include "infrastructure/migration.hpp"
+#include "main/config_store_url.hpp"
 
+// Stores by their URLs: memory:, sqlite:PATH, postgres://… All of these throw std::runtime_error
+// with what is wrong with the URL or the store; StoreUnavailable when a database does not answer.
 namespace sluice {
 
-// Opens the store that the URL names: memory: or sqlite:PATH. Throws std::runtime_error with what
-// is wrong with the URL or the store.
+// Opens a store that this process owns alone; for one that nodes share see EngineRoom.
 std::unique_ptr<Store> open_store(const std::string& url, Timestamp now);
 
-// Whether there is something at the URL that open_store() would open rather than make.
+// Waits half a minute for a database that does not answer: an engine may be started together with
+// it, or while it fails over.
+void await_database(const std::string& url);
+
+// Whether there is something at the URL that a start would open rather than make.
 bool store_exists(const std::string& url);
 
-// Only reads, and may do so while an engine owns the store.
+// Only reads, and may do so while engines use the store.
 std::unique_ptr<JobReader> open_reader(const std::string& url);
 
 // The steps of the store's schema. Only reads.
-std::vector<sqlite::MigrationStatus> store_migrations(const std::string& url);
+std::vector<MigrationStatus> store_migrations(const std::string& url);
+
+// Applies the steps that are missing; makes the store if need be.
+void migrate_store(const std::string& url, Timestamp now);
 
 }  // namespace sluice

@@ -16,20 +16,17 @@
 #include <csignal>
 #include <filesystem>
 #include <optional>
-#include <random>
 #include <stdexcept>
 
-#include "application/engine.hpp"
 #include "domain/json_text.hpp"
-#include "infrastructure/committer.hpp"
 #include "infrastructure/log.hpp"
 #include "infrastructure/metrics.hpp"
 #include "infrastructure/reader_pool.hpp"
-#include "infrastructure/system_clock.hpp"
 #include "interfaces/http/routes.hpp"
 #include "interfaces/http/server.hpp"
 #include "interfaces/worker/find_program.hpp"
 #include "main/config_values.hpp"
+#include "main/engine_room.hpp"
 #include "main/engine_runner.hpp"
 #include "main/open_store.hpp"
 #include "sluice/client.hpp"
@@ -80,7 +77,7 @@ std::string start_fields(const std::string& address, const Config& config, bool 
     std::string fields = R"("address":)";
     append_json_string(fields, address);
     fields += R"(,"store":)";
-    append_json_string(fields, config.store);
+    append_json_string(fields, shown_store(config.store));
     fields += is_new_store ? R"(,"new_store":true)" : R"(,"new_store":false)";
     return fields;
 }
@@ -123,8 +120,8 @@ void print_welcome(const std::string& address, const Config& config) {
                "    {} job list{}\n"
                "\n"
                "  Ctrl-C stops it; nothing is lost.\n\n",
-               SLUICE_VERSION, address, config.store, executed_types(config), program_name(), flag,
-               program_name(), flag, program_name(), flag);
+               SLUICE_VERSION, address, shown_store(config.store), executed_types(config),
+               program_name(), flag, program_name(), flag, program_name(), flag);
 }
 
 void observe(Metrics& metrics, const http::RequestRecord& record) {
@@ -140,15 +137,16 @@ void allow_many_connections() {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-void run_engine(const Config& config, bool welcome) {
-    SystemClock clock;
-    Metrics metrics(SLUICE_VERSION);
-    const bool is_new = !store_exists(config.store);
-    const std::unique_ptr<Store> store = open_store(config.store, clock.now());
-    Engine engine(*store, {.node = config.node,
-                           .seed = std::random_device()(),
-                           .idempotency_memory = config.idempotency_memory});
+// On a shared store nobody knows that who went by this engine's name is gone; the leases tell.
+std::vector<Report> owed_reports(EngineRoom& room, const Config& config) {
+    if (room.is_shared()) return {};
+    return reports_for_the_dead(*room.store().reader(), config);
+}
 
+void run_engine(const Config& config, bool welcome) {
+    Metrics metrics(SLUICE_VERSION);
+    if (is_postgres(config.store)) await_database(config.store);
+    const bool is_new = !store_exists(config.store);
     http::JobFeed feed;
     http::App* app_on_air = nullptr;  // set before the server runs
     const http::ServerOptions options = server_options(config);
@@ -169,11 +167,11 @@ void run_engine(const Config& config, bool welcome) {
             feed.changed(touched);
         });
     };
-    Committer committer(engine, clock, metrics, deliver);
-    ReaderPool readers(*store, reader_threads, on_io_thread);
-    http::App app{.commands = committer,
+    EngineRoom room(config, metrics, deliver);
+    ReaderPool readers(room.store(), reader_threads, on_io_thread);
+    http::App app{.commands = room.commands(),
                   .queries = readers,
-                  .clock = clock,
+                  .clock = room.clock(),
                   .feed = feed,
                   .types = config.job_types,
                   .metrics_text = [&](const Depths& depths) { return metrics.text(depths); },
@@ -182,20 +180,24 @@ void run_engine(const Config& config, bool welcome) {
     app_on_air = &app;
 
     std::optional<EngineRunner> runner;
-    if (runs_jobs(config)) runner.emplace(config, committer, clock, on_io_thread);
+    if (runs_jobs(config)) runner.emplace(config, room.commands(), room.clock(), on_io_thread);
     const auto stop_serving = [&] {
-        committer.stop_waiting();
+        room.stop_waiting();
         server.stop(stop_patience);
     };
-    server.every(feed_tick, [&] { feed.tick(); });
+    server.every(feed_tick, [&] {
+        feed.tick();
+        if (room.is_shared()) feed.any_changed();
+    });
     server.on_signals({SIGTERM, SIGINT}, [&](int signal) {
         log::info("stopping", fmt::format(R"("signal":{})", signal));
         app.stopping = true;
         if (!runner) return stop_serving();
         runner->stop();  // its jobs report through the engine, which therefore stops after it
     });
-    if (auto owed = reports_for_the_dead(*store->reader(), config); !owed.empty()) {
-        server.post([&, owed = std::move(owed)] { committer.post<Report>(owed, [](auto) {}); });
+    if (auto owed = owed_reports(room, config); !owed.empty()) {
+        server.post(
+            [&, owed = std::move(owed)] { room.commands().post<Report>(owed, [](auto) {}); });
     }
     if (runner) runner->start([&] { server.post(stop_serving); });
 

@@ -190,8 +190,8 @@ int show_migrations(const ConfigFlags& flags) {
 int migrate_up(const ConfigFlags& flags) {
     const std::string store = make_config(flags).store;
     SystemClock clock;
-    open_store(store, clock.now());
-    fmt::print("{}: up to date\n", store);
+    migrate_store(store, clock.now());
+    fmt::print("{}: up to date\n", shown_store(store));
     return EXIT_SUCCESS;
 }
 
@@ -207,7 +207,8 @@ void add_audit_commands(CLI::App& app, cli::Chosen& chosen) {
     verify_command->footer(
         "The store may be in use. Ends with 6 when a chain is broken.\n\n"
         "Examples:\n"
-        "  sluice audit verify --store sqlite:sluice-data/sluice.db");
+        "  sluice audit verify --store sqlite:sluice-data/sluice.db\n"
+        "  SLUICE_STORE=postgres://sluice:secret@db/sluice sluice audit verify");
     verify_command->callback(
         [verified, &chosen] { chosen.action = [verified] { return verify(*verified); }; });
 
@@ -244,7 +245,8 @@ void add_migrate_commands(CLI::App& app, cli::Chosen& chosen) {
     CLI::App* up = group->add_subcommand("up", "Apply the steps that the store does not have");
     add_store_flag(*up, *raised);
     up->footer(
-        "While no engine uses the store. An engine does the same when it starts.\n\n"
+        "An engine does the same when it starts. A SQLite file must not be in use; a PostgreSQL\n"
+        "database may be.\n\n"
         "Examples:\n"
         "  sluice migrate up --store sqlite:new/sluice.db");
     up->callback([raised, &chosen] { chosen.action = [raised] { return migrate_up(*raised); }; });

@@ -1,0 +1,55 @@
+#include "main/engine_room.hpp"
+
+#include <random>
+
+#include "client/runner.hpp"
+#include "infrastructure/postgres/postgres_store.hpp"
+#include "main/open_store.hpp"
+
+namespace sluice {
+
+EngineRoom::EngineRoom(const Config& config, Telemetry& telemetry, Committer::Deliver deliver) {
+    if (is_postgres(config.store)) {
+        open_shared(config);
+    } else {
+        clock_ = std::make_unique<SystemClock>();
+        stores_.push_back(open_store(config.store, clock_->now()));
+    }
+    std::vector<Committer*> committers;
+    for (const auto& store : stores_) {
+        Engine& engine = engines_.emplace_back(
+            *store, Engine::Options{.node = config.node,
+                                    .sweeps = engines_.empty(),
+                                    .seed = std::random_device()(),
+                                    .idempotency_memory = config.idempotency_memory});
+        committers_.push_back(
+            std::make_unique<Committer>(engine, *clock_, telemetry, deliver, watch_.get()));
+        committers.push_back(committers_.back().get());
+    }
+    pool_ = std::make_unique<CommitterPool>(std::move(committers));
+    if (!watch_) return;
+    watch_->start([this](std::vector<Readied> readied, Timestamp due) {
+        pool_->hint(std::move(readied), due);
+    });
+}
+
+void EngineRoom::open_shared(const Config& config) {
+    cluster_ = std::make_shared<postgres::Cluster>(config.store, client::default_worker_id());
+    for (int i = 0; i < config.committers; ++i) {
+        stores_.push_back(std::make_unique<PostgresStore>(cluster_));
+    }
+    postgres::Connection connection({.url = config.store});
+    database_time_ = std::make_unique<postgres::DatabaseTime>(postgres::database_now(connection));
+    clock_ = std::make_unique<SystemClock>([this] { return database_time_->now(); });
+    const std::string& direct = config.store_direct.empty() ? config.store : config.store_direct;
+    watch_ = std::make_unique<postgres::Watch>(
+        *cluster_, *database_time_,
+        postgres::Watch::Options{.listen_url = direct, .retention = config.retention});
+}
+
+// Nobody hints at a committer that is on its way out.
+EngineRoom::~EngineRoom() {
+    if (watch_) watch_->stop();
+}
+
+}  // namespace sluice

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "application/engine.hpp"
+#include "infrastructure/committer_pool.hpp"
+#include "infrastructure/postgres/watch.hpp"
+#include "infrastructure/system_clock.hpp"
+#include "main/config.hpp"
+
+namespace sluice {
+
+// What decides and writes: the store, an engine and a committer over it, and the clock that they go
+// by. A store that nodes share has a few committers, and a watch that keeps them in touch with
+// those of the other nodes.
+class EngineRoom {
+  public:
+    // Opens the store. Throws std::runtime_error with what is wrong.
+    EngineRoom(const Config& config, Telemetry& telemetry, Committer::Deliver deliver);
+    ~EngineRoom();
+    EngineRoom(const EngineRoom&) = delete;
+    EngineRoom& operator=(const EngineRoom&) = delete;
+
+    Clock& clock() { return *clock_; }
+    CommandQueue& commands() { return *pool_; }
+    Store& store() { return *stores_.front(); }
+    bool is_shared() const { return watch_ != nullptr; }
+
+    // From now on no claim waits.
+    void stop_waiting() { pool_->stop_waiting(); }
+
+  private:
+    void open_shared(const Config& config);
+
+    std::shared_ptr<postgres::Cluster> cluster_;
+    std::unique_ptr<postgres::DatabaseTime> database_time_;
+    std::unique_ptr<Clock> clock_;
+    std::vector<std::unique_ptr<Store>> stores_;  // one for each committer
+    std::deque<Engine> engines_;
+    std::unique_ptr<postgres::Watch> watch_;  // the committers speak to it to their end
+    std::vector<std::unique_ptr<Committer>> committers_;
+    std::unique_ptr<CommitterPool> pool_;
+};
+
+}  // namespace sluice
