@@ -1,0 +1,74 @@
+// Answers as such: which ones may come, and when.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "checker/rules.hpp"
+
+namespace sluice::checker {
+namespace {
+
+struct Answer {
+    std::string_view op;
+    int status;
+    std::string_view code;  // of a refusal
+};
+
+// All that a correct client can get, besides "try again".
+constexpr auto answers = std::to_array<Answer>({
+    {"submit", 202, ""},
+    {"submit", 422, "idempotency_key_reused"},
+    {"replay", 202, ""},
+    {"replay", 409, "conflict"},
+    {"cancel", 200, ""},
+    {"cancel", 409, "conflict"},
+    {"read", 200, ""},
+    {"read_logs", 200, ""},
+    {"claim", 200, ""},
+    {"heartbeat", 200, ""},
+    {"heartbeat", 409, "lease_lost"},
+    {"logs", 200, ""},
+    {"logs", 409, "lease_lost"},
+    {"report", 200, ""},
+    {"report", 409, "lease_lost"},
+    {"report", 409, "conflict"},
+    {"release", 200, ""},
+    {"release", 409, "lease_lost"},
+});
+
+// What is done to the engine is no request.
+bool is_request(const Operation& operation) {
+    return std::any_of(answers.begin(), answers.end(),
+                       [&](const Answer& answer) { return answer.op == operation.op; });
+}
+
+bool is_expected(const Operation& operation) {
+    return std::any_of(answers.begin(), answers.end(), [&](const Answer& answer) {
+        return answer.op == operation.op && answer.status == operation.status &&
+               answer.code == operation.code;
+    });
+}
+
+}  // namespace
+
+void answers_are_expected(const Evidence& evidence, const Limits&, Row& row) {
+    for (const Operation& operation : evidence.operations) {
+        if (!is_request(operation) || operation.outcome == Outcome::info) continue;
+        row.expect(
+            is_expected(operation), operation.actor,
+            fmt::format("{} was answered {} {}", operation.op, operation.status, operation.code));
+    }
+}
+
+void answers_come_in_time(const Evidence& evidence, const Limits& limits, Row& row) {
+    for (const Operation& operation : evidence.operations) {
+        if (!is_request(operation)) continue;
+        const Span took = operation.t1 - operation.t0;
+        const std::chrono::milliseconds asked(number(operation.args, "wait_ms"));
+        row.expect(took <= limits.answer + asked, operation.actor,
+                   fmt::format("{} took {} us", operation.op, took.count()));
+    }
+}
+
+}  // namespace sluice::checker

@@ -1,0 +1,105 @@
+#include "checker/checker.hpp"
+
+#include <map>
+
+#include "checker/rules.hpp"
+
+namespace sluice::checker {
+namespace {
+
+struct Rule {
+    const char* id;
+    const char* title;
+    void (*look)(const Evidence&, const Limits&, Row&);
+};
+
+// The numbers are those of the list of invariants; A rules are about the answers as such.
+constexpr Rule rules[] = {
+    {"I1", "no lost submit", no_lost_submit},
+    {"I2", "nothing from nowhere", nothing_from_nowhere},
+    {"I3", "legal steps", legal_steps},
+    {"I4", "an end is final", ends_are_final},
+    {"I5", "one lease at a time", one_lease_at_a_time},
+    {"I6", "stale leases are refused, current ones not", stale_leases_are_refused},
+    {"I7", "one completion", one_completion},
+    {"I8", "no lost report", no_lost_report},
+    {"I9", "a repeated report is answered like the first", repeated_reports},
+    {"I10", "one job per idempotency key", one_job_per_key},
+    {"I11", "exclusive keys have one holder", exclusive_keys},
+    {"I13", "attempts are counted and backed off", attempts_are_counted},
+    {"I14", "deadlines, neither early nor late", deadlines},
+    {"I15", "everything ends", everything_ends},
+    {"I16", "dependencies first", dependencies_first},
+    {"I17", "nothing runs early", nothing_runs_early},
+    {"I18", "logs are whole", logs_are_whole},
+    {"I18b", "logs only grow", logs_only_grow},
+    {"I20", "the history is whole", history_is_whole},
+    {"I23", "a cancel holds", cancels_hold},
+    {"I25", "reads agree with the history", reads_agree_with_history},
+    {"I26", "a replay is a new job", replays_are_new_jobs},
+    {"I28", "a lease lasts as promised", leases_last_as_promised},
+    {"A1", "answers are among the expected", answers_are_expected},
+    {"A2", "answers come in time", answers_come_in_time},
+};
+
+const char* name_of(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::ok: return "ok";
+        case Outcome::fail: return "refused";
+        case Outcome::info: return "unknown";
+    }
+    return "";
+}
+
+std::vector<std::pair<std::string, std::size_t>> count(const Evidence& evidence) {
+    std::map<std::string, std::size_t> operations;
+    for (const Operation& operation : evidence.operations) {
+        ++operations["  " + operation.op + ", " + name_of(operation.outcome)];
+    }
+    std::map<std::string, std::size_t> states;
+    std::size_t claims = 0;
+    std::size_t events = 0;
+    std::size_t lines = 0;
+    for (const auto& [id, job] : evidence.jobs) {
+        ++states["  " + job.state];
+        events += job.events.size();
+        lines += job.lines.size();
+        for (const Event& event : job.events) claims += event.type == "claimed" ? 1 : 0;
+    }
+    std::vector<std::pair<std::string, std::size_t>> counts;
+    counts.emplace_back("operations", evidence.operations.size());
+    counts.insert(counts.end(), operations.begin(), operations.end());
+    counts.emplace_back("jobs", evidence.jobs.size());
+    counts.insert(counts.end(), states.begin(), states.end());
+    counts.emplace_back("claims in the history", claims);
+    counts.emplace_back("events", events);
+    counts.emplace_back("log lines", lines);
+    return counts;
+}
+
+}  // namespace
+
+Limits limits_of(const Evidence& evidence) {
+    Limits limits;
+    for (const Operation& operation : evidence.operations) {
+        if (operation.op != "plan") continue;
+        limits.slack = std::chrono::milliseconds(number(operation.args, "slack_ms"));
+        limits.clocks = std::chrono::milliseconds(number(operation.args, "clocks_ms"));
+        limits.starts_renew_leases = flag(operation.args, "starts_renew_leases");
+    }
+    return limits;
+}
+
+Verdict check(const Evidence& evidence) {
+    const Limits limits = limits_of(evidence);
+    Verdict verdict;
+    verdict.counts = count(evidence);
+    for (const Rule& rule : rules) {
+        Row row(rule.id, rule.title);
+        rule.look(evidence, limits, row);
+        verdict.rows.push_back(std::move(row));
+    }
+    return verdict;
+}
+
+}  // namespace sluice::checker

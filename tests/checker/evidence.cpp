@@ -1,0 +1,202 @@
+#include "checker/evidence.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <stdexcept>
+
+namespace sluice::checker {
+namespace {
+
+Outcome parse_outcome(const std::string& text) {
+    if (text == "ok") return Outcome::ok;
+    if (text == "fail") return Outcome::fail;
+    if (text == "info") return Outcome::info;
+    throw std::runtime_error("no outcome: " + text);
+}
+
+Operation read_operation(const Json& line) {
+    Operation operation;
+    operation.args = member_of(line, "args");
+    operation.op = text(line, "op");
+    operation.actor = text(line, "actor");
+    operation.job = text(operation.args, "job");
+    operation.lease = text(operation.args, "lease");
+    operation.key = text(operation.args, "key");
+    operation.ref = text(operation.args, "ref");
+    operation.t0 = Time(Span(number(line, "t0")));
+    operation.t1 = Time(Span(number(line, "t1")));
+    operation.outcome = parse_outcome(text(line, "outcome"));
+    operation.status = static_cast<int>(number(line, "status"));
+    operation.result = member_of(line, "result");
+    if (operation.outcome == Outcome::fail) operation.code = text(operation.result, "code");
+    return operation;
+}
+
+Event read_event(const Json& fields) {
+    Event event;
+    event.seq = number(fields, "seq");
+    event.type = text(fields, "type");
+    event.from = text(fields, "from");
+    event.to = text(fields, "to");
+    event.attempt = number(fields, "attempt");
+    event.lease = text(fields, "lease_id");
+    event.actor = text(fields, "actor");
+    event.at = parse_time(text(fields, "at"));
+    event.detail = member_of(fields, "detail");
+    event.hash = text(fields, "hash");
+    return event;
+}
+
+void read_history_line(Evidence& evidence, const Json& line) {
+    const std::string kind = text(line, "kind");
+    if (kind == "job") {
+        const Json& fields = member_of(line, "job");
+        Job& job = evidence.jobs[text(fields, "id")];
+        if (!job.fields.is_null()) throw std::runtime_error("listed twice: " + text(fields, "id"));
+        job.id = text(fields, "id");
+        job.state = text(fields, "state");
+        job.fields = fields;
+    } else if (kind == "event") {
+        evidence.jobs[text(line, "job_id")].events.push_back(read_event(member_of(line, "event")));
+    } else if (kind == "log") {
+        const Json& fields = member_of(line, "log");
+        evidence.jobs[text(line, "job_id")].lines.push_back(
+            {number(fields, "seq"), number(fields, "attempt"), text(fields, "message")});
+    } else {
+        throw std::runtime_error("no kind of line: " + kind);
+    }
+}
+
+void each_line(std::istream& stream, const char* name,
+               const std::function<void(const Json&)>& read) {
+    int count = 0;
+    for (std::string line; std::getline(stream, line);) {
+        ++count;
+        if (line.empty()) continue;
+        try {
+            read(boost::json::parse(line));
+        } catch (const std::exception& error) {
+            throw std::runtime_error(fmt::format("{} line {}: {}", name, count, error.what()));
+        }
+    }
+}
+
+void index_history(Evidence& evidence) {
+    for (const auto& [id, job] : evidence.jobs) {
+        for (const Event& event : job.events) {
+            if (event.lease.empty()) continue;
+            Lease& lease = evidence.leases[event.lease];
+            lease.id = event.lease;
+            lease.job = &job;
+            if (event.type == "claimed" && lease.claimed == nullptr) lease.claimed = &event;
+            if (event.closes_a_lease() && lease.closed == nullptr) lease.closed = &event;
+        }
+    }
+}
+
+void index_record(Evidence& evidence) {
+    for (const Operation& operation : evidence.operations) {
+        if (operation.is_ok("claim")) {
+            for (const Json& given : list(operation.result, "leases")) {
+                Lease& lease = evidence.leases[text(given, "lease_id")];
+                lease.id = text(given, "lease_id");
+                if (lease.given != nullptr) continue;  // the rule on leases sees it by the claims
+                lease.given = &operation;
+                lease.until = parse_time(text(given, "lease_until"));
+            }
+        } else if (!operation.lease.empty()) {
+            Lease& lease = evidence.leases[operation.lease];
+            lease.id = operation.lease;
+            lease.spoken.push_back(&operation);
+        }
+    }
+}
+
+}  // namespace
+
+bool is_final(std::string_view state) {
+    return state == "succeeded" || state == "failed" || state == "canceled" || state == "timed_out";
+}
+
+bool Event::is_end() const {
+    return is_final(to);
+}
+
+bool Event::is_by_worker() const {
+    return actor.starts_with("worker:");
+}
+
+bool Event::closes_a_lease() const {
+    if (lease.empty() || type == "claimed") return false;
+    // The worker of a job that was canceled or timed out under it keeps the lease until it stops.
+    const bool is_kept = (type == "canceled" || type == "timed_out") && !is_by_worker();
+    return !is_kept;
+}
+
+const Event* Job::end() const {
+    const auto found =
+        std::find_if(events.begin(), events.end(), [](const Event& e) { return e.is_end(); });
+    return found == events.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> Job::keys() const {
+    const std::string tenant = text(fields, "tenant");
+    std::vector<std::string> held;
+    for (const Json& key : list(fields, "exclusive_keys")) {
+        held.push_back(tenant + " key " + std::string(key.as_string()));
+    }
+    for (const char* place : {"site_id", "node_id"}) {
+        const std::string name = text(fields, place);
+        if (!name.empty()) held.push_back(fmt::format("{} {} {}", tenant, place, name));
+    }
+    return held;
+}
+
+const Job* Evidence::find(const std::string& id) const {
+    const auto found = jobs.find(id);
+    return found == jobs.end() ? nullptr : &found->second;
+}
+
+const Job* Evidence::job_of(const Lease& lease) const {
+    return lease.job != nullptr ? lease.job : find(lease.id.substr(0, lease.id.find('-')));
+}
+
+Time parse_time(std::string_view text) {
+    const std::string copy(text);
+    int year = 0;
+    unsigned month = 0;
+    unsigned day = 0;
+    int hour = 0;
+    int minute = 0;
+    int second = 0;
+    int milli = 0;
+    // NOLINTNEXTLINE(cert-err34-c): seven fields of fixed width, and their count is looked at.
+    if (std::sscanf(copy.c_str(), "%4d-%2u-%2uT%2d:%2d:%2d.%3dZ", &year, &month, &day, &hour,
+                    &minute, &second, &milli) != 7) {
+        throw std::runtime_error("no time: " + copy);
+    }
+    const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month),
+                                           std::chrono::day(day)};
+    return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
+           std::chrono::seconds(second) + std::chrono::milliseconds(milli);
+}
+
+Evidence read_evidence(std::istream& record, std::istream& history) {
+    Evidence evidence;
+    each_line(record, "record",
+              [&](const Json& line) { evidence.operations.push_back(read_operation(line)); });
+    each_line(history, "history", [&](const Json& line) { read_history_line(evidence, line); });
+    std::stable_sort(evidence.operations.begin(), evidence.operations.end(),
+                     [](const Operation& a, const Operation& b) { return a.t0 < b.t0; });
+    for (const auto& [id, job] : evidence.jobs) {
+        if (job.fields.is_null()) throw std::runtime_error("history without its job: " + id);
+    }
+    index_history(evidence);
+    index_record(evidence);
+    return evidence;
+}
+
+}  // namespace sluice::checker

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <chrono>
+#include <istream>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checker/json.hpp"
+
+namespace sluice::checker {
+
+using Span = std::chrono::microseconds;
+using Time = std::chrono::sys_time<Span>;
+
+// ok: it was answered and done. fail: it was refused. info: nobody knows (no answer, or 503).
+enum class Outcome { ok, fail, info };
+
+// One call of a client or a worker, as that one saw it; or a kill.
+struct Operation {
+    std::string op{};
+    std::string actor{};
+    std::string job{};    // whom it is about, as far as it names one
+    std::string lease{};  // under which lease it speaks
+    std::string key{};    // its Idempotency-Key
+    std::string ref{};    // of a submit: the mark that the job carries as correlation_id
+    Json args{};
+    Time t0{};  // before it was sent
+    Time t1{};  // after it was answered
+    Outcome outcome = Outcome::info;
+    int status = 0;
+    std::string code{};  // of a refusal
+    Json result{};
+
+    bool is_ok(std::string_view what) const { return op == what && outcome == Outcome::ok; }
+};
+
+// A step in a job's history.
+struct Event {
+    std::int64_t seq = 0;
+    std::string type{};
+    std::string from{};
+    std::string to{};
+    std::int64_t attempt = 0;
+    std::string lease{};
+    std::string actor{};
+    Time at{};
+    Json detail{};
+    std::string hash{};
+
+    bool is_end() const;          // it ended the job
+    bool is_by_worker() const;    // a worker's report or hand-back made it
+    bool closes_a_lease() const;  // its lease holds the job and its keys no longer
+};
+
+struct LogLine {
+    std::int64_t seq = 0;
+    std::int64_t attempt = 0;
+    std::string message{};
+};
+
+// A job as it was found after everything had ended.
+struct Job {
+    std::string id{};
+    std::string state{};
+    Json fields{};  // as the API shows it
+    std::vector<Event> events{};
+    std::vector<LogLine> lines{};
+
+    const Event* end() const;               // the event that ended it, or null
+    std::vector<std::string> keys() const;  // that it holds alone while it runs
+};
+
+// A worker's hold on a job: what the history says of it and what the worker did under it.
+struct Lease {
+    std::string id{};
+    const Job* job = nullptr;
+    const Event* claimed = nullptr;
+    const Event* closed = nullptr;
+    const Operation* given = nullptr;  // the claim whose answer told the worker
+    Time until{};                      // its end, as that answer said
+    std::vector<const Operation*> spoken{};
+};
+
+// All that there is to judge by. Leases point into the rest, so that it can be moved, not copied.
+struct Evidence {
+    Evidence() = default;
+    Evidence(Evidence&&) = default;
+    Evidence& operator=(Evidence&&) = default;
+
+    std::vector<Operation> operations{};  // by t0
+    std::map<std::string, Job> jobs{};
+    std::map<std::string, Lease> leases{};  // of the history and of the record
+
+    const Job* find(const std::string& id) const;
+    const Job* job_of(const Lease& lease) const;
+};
+
+// Reads the client's record (a line of JSON per operation) and the history (a line per job, event
+// and log line). Throws, naming the line, when one cannot be read.
+Evidence read_evidence(std::istream& record, std::istream& history);
+
+bool is_final(std::string_view state);
+
+// Of a time such as 2026-11-15T04:11:02.922Z; throws when it is none.
+Time parse_time(std::string_view text);
+
+}  // namespace sluice::checker

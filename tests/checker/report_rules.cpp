@@ -1,0 +1,164 @@
+// What workers reported and clients canceled is what the history says.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "checker/rules.hpp"
+
+namespace sluice::checker {
+namespace {
+
+const Json& body_of(const Operation& operation) {
+    return member_of(operation.args, "body");
+}
+
+// The event by which the history keeps what this lease's worker said at its end.
+const Event* kept(const Job& job, const Lease& lease) {
+    for (const Event& event : job.events) {
+        if (event.lease == lease.id && event.type != "claimed" && event.is_by_worker()) {
+            return &event;
+        }
+    }
+    return nullptr;
+}
+
+bool tells(const Event& event, const std::string& outcome) {
+    if (event.type == "retried") return text(event.detail, "outcome") == outcome;
+    if (event.type == "lease_closed") return text(event.detail, "reported") == outcome;
+    return event.type == outcome;
+}
+
+void look_at_report(const Job& job, const Lease& lease, const Operation& report, Row& row) {
+    const std::string outcome = text(body_of(report), "outcome");
+    const Event* event = kept(job, lease);
+    row.expect(event != nullptr && tells(*event, outcome), lease.id,
+               outcome + " was accepted, and the history does not tell it");
+    if (event == nullptr || !event->is_end()) return;
+    row.expect(job.state == outcome, lease.id,
+               outcome + " was accepted, and the job is " + job.state);
+    row.expect(member_of(job.fields, "result") == member_of(body_of(report), "result"), lease.id,
+               "the job has another result than was reported");
+}
+
+void look_at_release(const Job& job, const Lease& lease, Row& row) {
+    const Event* event = kept(job, lease);
+    row.expect(event != nullptr && (event->type == "handed_back" || event->type == "lease_closed"),
+               lease.id, "was handed back, and the history does not tell it");
+}
+
+bool is_same_answer(const Operation& a, const Operation& b) {
+    if (a.status != b.status || a.code != b.code) return false;
+    return a.outcome != Outcome::ok || a.result == b.result;  // refusals carry a request's id
+}
+
+// Jobs that a client canceled, or may have.
+std::set<std::string> perhaps_canceled(const Evidence& evidence) {
+    std::set<std::string> jobs;
+    for (const Operation& operation : evidence.operations) {
+        if (operation.op == "cancel" && operation.outcome != Outcome::fail) {
+            jobs.insert(operation.job);
+        }
+    }
+    return jobs;
+}
+
+// A job that is canceled was canceled by someone.
+void look_at_causes(const Evidence& evidence, Row& row) {
+    const std::set<std::string> by_clients = perhaps_canceled(evidence);
+    for (const auto& [id, job] : evidence.jobs) {
+        const Event* end = job.end();
+        if (end == nullptr || end->type != "canceled" || end->is_by_worker()) continue;
+        const bool by_dependency = text(job.fields, "error_code") == "DEPENDENCY_FAILED";
+        row.expect(by_dependency || by_clients.contains(id), id, "was canceled by nobody");
+    }
+}
+
+void look_at_cancel(const Job& job, const Operation& cancel, const Limits& limits, Row& row) {
+    if (cancel.outcome == Outcome::ok) {
+        row.expect(job.state == "canceled", job.id, "its cancel was accepted, and it " + job.state);
+    } else if (cancel.outcome == Outcome::fail) {
+        const Event* end = job.end();
+        row.expect(end != nullptr && job.state != "canceled" && end->at <= cancel.t1 + limits.slack,
+                   job.id, "its cancel was refused, and it had not ended otherwise");
+    }
+}
+
+using Times = std::map<std::string, Time>;
+
+// By job: when its first accepted cancel was answered.
+Times accepted_cancels(const Evidence& evidence) {
+    Times canceled;
+    for (const Operation& operation : evidence.operations) {
+        if (!operation.is_ok("cancel")) continue;
+        const auto [at, is_first] = canceled.try_emplace(operation.job, operation.t1);
+        if (!is_first) at->second = std::min(at->second, operation.t1);
+    }
+    return canceled;
+}
+
+}  // namespace
+
+// A report or a hand-back that was acknowledged is in the history, with its outcome and result.
+void no_lost_report(const Evidence& evidence, const Limits&, Row& row) {
+    for (const auto& [id, lease] : evidence.leases) {
+        const Job* job = evidence.job_of(lease);
+        for (const Operation* said : lease.spoken) {
+            const bool is_report = said->is_ok("report");
+            if (!is_report && !said->is_ok("release")) continue;
+            row.expect(job != nullptr, id, "its report was accepted, and its job is gone");
+            if (job == nullptr) continue;
+            if (is_report) look_at_report(*job, lease, *said, row);
+            if (!is_report) look_at_release(*job, lease, row);
+        }
+    }
+}
+
+// The same report again gets the same answer; of two different ones at most one is accepted.
+void repeated_reports(const Evidence& evidence, const Limits&, Row& row) {
+    for (const auto& [id, lease] : evidence.leases) {
+        std::vector<const Operation*> answered;
+        for (const Operation* said : lease.spoken) {
+            if (said->op == "report" && said->outcome != Outcome::info) answered.push_back(said);
+        }
+        for (std::size_t i = 0; i < answered.size(); ++i) {
+            for (std::size_t k = i + 1; k < answered.size(); ++k) {
+                const Operation& first = *answered[i];
+                const Operation& second = *answered[k];
+                if (body_of(first) == body_of(second)) {
+                    row.expect(is_same_answer(first, second), id,
+                               fmt::format("a repeated report got {} {}, not {} {}", second.status,
+                                           second.code, first.status, first.code));
+                } else {
+                    row.expect(first.outcome != Outcome::ok || second.outcome != Outcome::ok, id,
+                               "two different reports were accepted");
+                }
+            }
+        }
+    }
+}
+
+// An accepted cancel ends the job as canceled, its worker hears of it in its next heartbeat, and no
+// success is accepted any more. A cancel is refused only when the job had ended otherwise.
+void cancels_hold(const Evidence& evidence, const Limits& limits, Row& row) {
+    look_at_causes(evidence, row);
+    const Times canceled = accepted_cancels(evidence);
+    for (const Operation& operation : evidence.operations) {
+        const Job* job = evidence.find(operation.job);
+        if (job == nullptr) continue;
+        if (operation.op == "cancel") look_at_cancel(*job, operation, limits, row);
+        const auto at = canceled.find(job->id);
+        if (at == canceled.end() || operation.t0 <= at->second) continue;
+        if (operation.is_ok("heartbeat")) {
+            row.expect(flag(operation.result, "cancel_requested"), operation.lease,
+                       "its heartbeat did not tell of the cancel");
+        }
+        if (operation.is_ok("report")) {
+            row.expect(text(body_of(operation), "outcome") == "canceled", operation.lease,
+                       "another report was accepted after the cancel");
+        }
+    }
+}
+
+}  // namespace sluice::checker

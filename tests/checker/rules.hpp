@@ -1,0 +1,48 @@
+#pragma once
+
+#include "checker/evidence.hpp"
+#include "checker/verdict.hpp"
+
+// The invariants, one function each. What each demands is said at its definition.
+namespace sluice::checker {
+
+// submit_rules.cpp
+void no_lost_submit(const Evidence& evidence, const Limits& limits, Row& row);
+void nothing_from_nowhere(const Evidence& evidence, const Limits& limits, Row& row);
+void one_job_per_key(const Evidence& evidence, const Limits& limits, Row& row);
+void replays_are_new_jobs(const Evidence& evidence, const Limits& limits, Row& row);
+
+// history_rules.cpp
+void legal_steps(const Evidence& evidence, const Limits& limits, Row& row);
+void ends_are_final(const Evidence& evidence, const Limits& limits, Row& row);
+void one_completion(const Evidence& evidence, const Limits& limits, Row& row);
+void attempts_are_counted(const Evidence& evidence, const Limits& limits, Row& row);
+void history_is_whole(const Evidence& evidence, const Limits& limits, Row& row);
+void reads_agree_with_history(const Evidence& evidence, const Limits& limits, Row& row);
+
+// lease_rules.cpp
+void one_lease_at_a_time(const Evidence& evidence, const Limits& limits, Row& row);
+void stale_leases_are_refused(const Evidence& evidence, const Limits& limits, Row& row);
+void leases_last_as_promised(const Evidence& evidence, const Limits& limits, Row& row);
+void exclusive_keys(const Evidence& evidence, const Limits& limits, Row& row);
+
+// report_rules.cpp
+void no_lost_report(const Evidence& evidence, const Limits& limits, Row& row);
+void repeated_reports(const Evidence& evidence, const Limits& limits, Row& row);
+void cancels_hold(const Evidence& evidence, const Limits& limits, Row& row);
+
+// time_rules.cpp
+void deadlines(const Evidence& evidence, const Limits& limits, Row& row);
+void everything_ends(const Evidence& evidence, const Limits& limits, Row& row);
+void dependencies_first(const Evidence& evidence, const Limits& limits, Row& row);
+void nothing_runs_early(const Evidence& evidence, const Limits& limits, Row& row);
+
+// log_rules.cpp
+void logs_are_whole(const Evidence& evidence, const Limits& limits, Row& row);
+void logs_only_grow(const Evidence& evidence, const Limits& limits, Row& row);
+
+// answer_rules.cpp
+void answers_are_expected(const Evidence& evidence, const Limits& limits, Row& row);
+void answers_come_in_time(const Evidence& evidence, const Limits& limits, Row& row);
+
+}  // namespace sluice::checker

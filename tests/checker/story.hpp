@@ -1,0 +1,69 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "checker/checker.hpp"
+
+namespace sluice::checker {
+
+using Fields = boost::json::object;
+
+// Tells a run in which all is well, step by step, as record and as history, for tests that then
+// change something in it.
+class Story {
+  public:
+    // What a job left; tests change it as they like.
+    struct Chapter {
+        Fields fields{};
+        std::vector<Fields> events{};
+        std::vector<Fields> logs{};
+    };
+
+    std::vector<Fields> record{};
+    std::map<std::string, Chapter> jobs{};
+
+    void pass(int milliseconds) { now_ += milliseconds; }
+
+    // What clients do. Submits and replays return the id of the new job.
+    std::string submit(Fields body = {}, const std::string& key = "");
+    void cancel(const std::string& job);
+    std::string replay(const std::string& job);
+    void read(const std::string& job);
+    void read_logs(const std::string& job);
+
+    // What workers do. A claim returns the lease.
+    std::string claim(const std::string& job, int term_ms = 1000);
+    void heartbeat(const std::string& lease, int term_ms = 1000);
+    void log(const std::string& lease);
+    void report(const std::string& lease, const std::string& outcome, Fields body = {});
+    void release(const std::string& lease);
+
+    // What the engine does by itself.
+    void expire(const std::string& lease);
+    void time_out(const std::string& job);
+    void cancel_for_dependency(const std::string& job);
+
+    // The last operation, again.
+    Fields& repeat();
+    Fields& last() { return record.back(); }
+
+    Verdict judge() const;
+
+  private:
+    Fields& done(const std::string& op, Fields args, int status, Json result);
+    void step(const std::string& job, const std::string& type, const std::string& to,
+              const std::string& lease, const std::string& actor, Json detail = nullptr);
+    std::string time(std::int64_t milliseconds) const;
+    Chapter& of(const std::string& lease);
+
+    std::int64_t now_ = 1'000'000'000'000;  // milliseconds since 1970
+    int count_ = 0;
+    std::map<std::string, std::string> leases_{};  // by job: the open one
+};
+
+// A run with a bit of everything.
+Story clean_story();
+
+}  // namespace sluice::checker

@@ -1,0 +1,181 @@
+// What must not come before its time, and what must come by it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "checker/rules.hpp"
+
+namespace sluice::checker {
+namespace {
+
+using Milliseconds = std::chrono::milliseconds;
+
+// Times in the history lost what is below a millisecond.
+constexpr Milliseconds rounding{1};
+
+// The longest term that any claim of the run asked for.
+Span longest_term(const Evidence& evidence) {
+    std::int64_t longest = 0;
+    for (const Operation& operation : evidence.operations) {
+        if (operation.op != "claim") continue;
+        longest = std::max(longest, number(operation.args, "lease_ms"));
+    }
+    return Milliseconds(longest);
+}
+
+// When leases got a new term because a node started; never, where starts do not do that.
+std::vector<Time> renewals(const Evidence& evidence, const Limits& limits) {
+    std::vector<Time> times;
+    if (!limits.starts_renew_leases) return times;
+    for (const Operation& operation : evidence.operations) {
+        if (operation.op == "start") times.push_back(operation.t1);
+    }
+    return times;
+}
+
+// The latest moment at which this lease can have ended, whatever heartbeats got through.
+Time latest_end(const Lease& lease, const std::vector<Time>& renewed, Span term) {
+    Time latest = lease.claimed->at + term;
+    for (const Operation* said : lease.spoken) {
+        if (said->op != "heartbeat" || said->outcome == Outcome::fail) continue;
+        latest = std::max(latest, said->t1 + term);
+    }
+    for (const Time at : renewed) {
+        if (at <= lease.closed->at) latest = std::max(latest, at + term);
+    }
+    return latest;
+}
+
+void look_at_dependency(const Evidence& evidence, const Job& job, const std::string& id,
+                        const Limits& limits, Row& row) {
+    const Job* dependency = evidence.find(id);
+    const Event* end = dependency == nullptr ? nullptr : dependency->end();
+    row.expect(end != nullptr, job.id, "its dependency has no end: " + id);
+    if (end == nullptr) return;
+    for (const Event& event : job.events) {
+        if (event.type != "claimed") continue;
+        row.expect(end->at <= event.at + limits.slack, job.id,
+                   "was claimed before its dependency had ended: " + id);
+    }
+}
+
+// A claim of a job that was due at `due`: by the history's clock, and by the worker's.
+void look_at_start(const Evidence& evidence, const Event& claimed, Time due, const Limits& limits,
+                   Row& row) {
+    row.expect(claimed.at + rounding + limits.slack >= due, claimed.lease,
+               fmt::format("was claimed {} us early", (due - claimed.at).count()));
+    const Operation* given = evidence.leases.at(claimed.lease).given;
+    if (given == nullptr) return;
+    row.expect(given->t1 + limits.clocks >= due, claimed.lease,
+               fmt::format("was given {} us early", (due - given->t1).count()));
+}
+
+// By job: the policy that was sent with it.
+std::map<std::string, std::string> dependency_policies(const Evidence& evidence) {
+    std::map<std::string, std::string> policies;
+    for (const Operation& operation : evidence.operations) {
+        if (!operation.is_ok("submit")) continue;
+        policies[text(operation.result, "id")] =
+            text(member_of(operation.args, "body"), "on_dependency_failure");
+    }
+    return policies;
+}
+
+}  // namespace
+
+// A job that runs longer than its timeout is ended soon, and none is timed out sooner.
+void deadlines(const Evidence& evidence, const Limits& limits, Row& row) {
+    for (const auto& [id, job] : evidence.jobs) {
+        const Milliseconds timeout(number(job.fields, "timeout_ms"));
+        if (timeout.count() == 0) continue;
+        const Event* claimed = nullptr;
+        for (const Event& event : job.events) {
+            if (event.type == "claimed") claimed = &event;
+            if (event.from != "running" || claimed == nullptr) continue;
+            const Span ran = event.at - claimed->at;
+            row.expect(
+                ran <= timeout + limits.lateness, id,
+                fmt::format("ran {} us, its timeout is {} ms", ran.count(), timeout.count()));
+            if (event.type == "timed_out" && !event.is_by_worker()) {
+                row.expect(ran + rounding >= timeout, id,
+                           fmt::format("timed out after {} us, its timeout is {} ms", ran.count(),
+                                       timeout.count()));
+            }
+        }
+    }
+}
+
+// Every job has ended and let go of its lease, and no lease stayed for long after its end.
+void everything_ends(const Evidence& evidence, const Limits& limits, Row& row) {
+    for (const auto& [id, job] : evidence.jobs) {
+        row.expect(is_final(job.state), id, "is " + job.state + " after the drain");
+        row.expect(text(job.fields, "locked_by").empty(), id, "is held after the drain");
+    }
+    const Span term = longest_term(evidence);
+    const std::vector<Time> renewed = renewals(evidence, limits);
+    for (const auto& [id, lease] : evidence.leases) {
+        if (lease.claimed == nullptr) continue;
+        row.expect(lease.closed != nullptr, id, "was never closed");
+        if (lease.closed == nullptr) continue;
+        row.expect(lease.closed->at <= latest_end(lease, renewed, term) + limits.lateness, id,
+                   "was closed long after its end");
+    }
+}
+
+// A job runs after its dependencies have ended; when one of them did not succeed, it is canceled
+// and never runs, unless it was sent to run then, too; and it is not canceled for less.
+void dependencies_first(const Evidence& evidence, const Limits& limits, Row& row) {
+    const auto policies = dependency_policies(evidence);
+    for (const auto& [id, job] : evidence.jobs) {
+        bool has_failed = false;
+        const auto& depends_on = list(job.fields, "depends_on");
+        for (const Json& dependency : depends_on) {
+            const std::string name(dependency.as_string());
+            look_at_dependency(evidence, job, name, limits, row);
+            const Job* found = evidence.find(name);
+            has_failed = has_failed || (found != nullptr && found->state != "succeeded");
+        }
+        const bool is_canceled = text(job.fields, "error_code") == "DEPENDENCY_FAILED";
+        if (is_canceled) row.expect(has_failed, id, "was canceled, and its dependencies succeeded");
+        const auto policy = policies.find(id);
+        if (depends_on.empty() || policy == policies.end()) continue;
+        if (policy->second == "run") {
+            row.expect(!is_canceled, id, "was canceled, and was to run after a failure, too");
+        } else if (has_failed) {
+            const bool ran = std::any_of(job.events.begin(), job.events.end(),
+                                         [](const Event& e) { return e.type == "claimed"; });
+            row.expect(job.state == "canceled" && !ran, id, "ran though its dependency failed");
+        }
+    }
+}
+
+// A delay that was asked for counts from the request at least, and no claim comes, nor is it
+// answered, before the time that the submit's answer named or a retry is due.
+void nothing_runs_early(const Evidence& evidence, const Limits& limits, Row& row) {
+    std::map<std::string, Time> first_sent;  // by mark
+    std::map<std::string, Time> answered;    // by job
+    for (const Operation& operation : evidence.operations) {
+        if (operation.op != "submit") continue;
+        const Time sent = first_sent.try_emplace(operation.ref, operation.t0).first->second;
+        if (operation.outcome != Outcome::ok) continue;
+        const std::string id = text(operation.result, "id");
+        const Milliseconds delay(number(member_of(operation.args, "body"), "delay_ms"));
+        const Time due = parse_time(text(operation.result, "run_after"));
+        row.expect(
+            due + rounding + limits.clocks >= sent + delay, id,
+            fmt::format("is due {} us before its delay is over", (sent + delay - due).count()));
+        answered[id] = due;
+    }
+    for (const auto& [id, job] : evidence.jobs) {
+        const auto due_first = answered.find(id);
+        Time due = due_first == answered.end() ? Time{} : due_first->second;
+        for (const Event& event : job.events) {
+            const std::string retry = text(event.detail, "run_after");
+            if (event.type == "retried" && !retry.empty()) due = parse_time(retry);
+            if (event.type == "claimed") look_at_start(evidence, event, due, limits, row);
+        }
+    }
+}
+
+}  // namespace sluice::checker

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sluice::checker {
+
+// How far clocks and sweeps may be off.
+struct Limits {
+    // Between the time that a step carries and the moment at which it is visible to others.
+    std::chrono::microseconds slack = std::chrono::milliseconds(5);
+    // Between the engine's clock, which may be that of several nodes, and the clients'.
+    std::chrono::microseconds clocks = std::chrono::milliseconds(5);
+    // Between the moment at which something is due (a lease's end, a deadline) and the engine's
+    // dealing with it, nodes dying meanwhile.
+    std::chrono::microseconds lateness = std::chrono::seconds(15);
+    // The longest that a request may take beyond the time it asked to wait.
+    std::chrono::microseconds answer = std::chrono::seconds(10);
+    // Whether a lease that is open when a node starts gets a new term then, as in a store that only
+    // one node uses.
+    bool starts_renew_leases = false;
+};
+
+struct Finding {
+    std::string where{};  // a job, a lease, a key
+    std::string what{};
+};
+
+// What became of one invariant.
+class Row {
+  public:
+    Row(std::string_view id, std::string_view title) : id_(id), title_(title) {}
+
+    // Counts a case; one that does not hold is a finding.
+    void expect(bool holds, std::string_view where, std::string_view what) {
+        ++cases_;
+        if (!holds) findings_.push_back({std::string(where), std::string(what)});
+    }
+
+    const std::string& id() const { return id_; }
+    const std::string& title() const { return title_; }
+    std::size_t cases() const { return cases_; }
+    const std::vector<Finding>& findings() const { return findings_; }
+
+  private:
+    std::string id_;
+    std::string title_;
+    std::size_t cases_ = 0;
+    std::vector<Finding> findings_;
+};
+
+struct Verdict {
+    std::vector<std::pair<std::string, std::size_t>> counts{};
+    std::vector<Row> rows{};
+
+    bool is_clean() const;
+    std::vector<std::string> broken() const;    // the ids of the rows with findings
+    std::vector<std::string> unlooked() const;  // the ids of the rows that looked at nothing
+
+    // The counts, a line per invariant, and the first findings of each.
+    std::string table() const;
+};
+
+}  // namespace sluice::checker

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+
+namespace sluice::nodes {
+
+struct Plan {
+    std::string store{};
+    int nodes = 3;
+    int workers = 16;
+    int clients = 4;
+    std::chrono::seconds duration{15};
+    std::uint64_t seed = 1;
+    bool freezes = false;  // nodes also stand still for a while and then go on
+
+    // What the checker must know of the store.
+    std::chrono::milliseconds slack{5};   // between a step's time and the moment others see it
+    std::chrono::milliseconds clocks{5};  // between the nodes' clocks and the clients'
+    bool starts_renew_leases = false;     // as with a store that one node has for itself
+};
+
+// What a campaign leaves for the checker.
+struct Files {
+    std::filesystem::path record{};
+    std::filesystem::path history{};
+};
+
+// Clients and workers use the nodes while these are killed and started again; then everything is
+// given time to end. Fails the test when something does not end, or a node does not start or stop
+// as it should.
+Files run_campaign(const Plan& plan, const std::filesystem::path& folder);
+
+}  // namespace sluice::nodes

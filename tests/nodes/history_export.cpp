@@ -1,0 +1,67 @@
+#include "nodes/history_export.hpp"
+
+#include <fstream>
+#include <stdexcept>
+
+#include "e2e/http_client.hpp"
+#include "nodes/actors.hpp"
+
+namespace sluice::nodes {
+namespace {
+
+using e2e::Fields;
+using e2e::Json;
+using e2e::List;
+using e2e::text;
+
+Json get(e2e::Client& http, const std::string& path) {
+    const e2e::Response response = http.get(path);
+    if (response.status != 200) throw std::runtime_error(path + ": " + response.body);
+    return e2e::parse(response.body);
+}
+
+// All pages of a job's events or logs.
+void export_pages(e2e::Client& http, const std::string& job, const std::string& kind,
+                  std::ofstream& file) {
+    const std::string member = kind + "s";
+    for (std::int64_t after = 0;;) {
+        const Json page = get(http, "/api/v1/jobs/" + job + "/" + member +
+                                        "?limit=1000&after=" + std::to_string(after));
+        const List& items = e2e::list(page, member);
+        for (const Json& item : items) {
+            file << serialize(Fields{{"kind", kind}, {"job_id", job}, {kind, item}}) << '\n';
+        }
+        if (items.empty()) return;
+        after = e2e::number(page, "next_after");
+    }
+}
+
+}  // namespace
+
+List all_jobs(std::uint16_t port) {
+    e2e::Client http(port);
+    List jobs;
+    std::string cursor;
+    do {
+        const std::string from = cursor.empty() ? "" : "&cursor=" + cursor;
+        const Json page =
+            get(http, "/api/v1/jobs?limit=200&queue=" + std::string(queue_name) + from);
+        for (const Json& job : e2e::list(page, "jobs")) jobs.push_back(job);
+        cursor = text(page, "next_cursor");
+    } while (!cursor.empty());
+    return jobs;
+}
+
+void export_history(std::uint16_t port, const List& jobs, const std::filesystem::path& path) {
+    e2e::Client http(port);
+    std::ofstream file(path);
+    for (const Json& job : jobs) {
+        file << serialize(Fields{{"kind", "job"}, {"job", job}}) << '\n';
+        export_pages(http, text(job, "id"), "event", file);
+        export_pages(http, text(job, "id"), "log", file);
+    }
+    file.close();
+    if (!file) throw std::runtime_error("cannot write " + path.string());
+}
+
+}  // namespace sluice::nodes

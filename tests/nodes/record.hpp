@@ -1,0 +1,36 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <string>
+
+#include "e2e/json.hpp"
+
+namespace sluice::nodes {
+
+// What clients did and saw: a file with a line of JSON per operation. Any thread.
+class Record {
+  public:
+    explicit Record(const std::filesystem::path& path);
+
+    // Microseconds since 1970, never going back.
+    std::int64_t now() const;
+
+    void write(const e2e::Fields& line);
+
+    // Something that was done to the engine or left undone by a worker.
+    void note(const std::string& op, const std::string& actor, const e2e::Fields& args);
+
+    // All lines are in the file.
+    void finish();
+
+  private:
+    std::chrono::system_clock::time_point system_start_ = std::chrono::system_clock::now();
+    std::chrono::steady_clock::time_point steady_start_ = std::chrono::steady_clock::now();
+    std::mutex mutex_;
+    std::ofstream file_;
+};
+
+}  // namespace sluice::nodes
