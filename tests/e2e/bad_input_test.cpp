@@ -64,7 +64,8 @@ class BadInput : public testing::TestWithParam<const char*> {
         }
         EXPECT_FALSE(text(problem, "detail").empty());
         EXPECT_EQ(text(problem, "request_id"), head.header("X-Request-Id"));
-        for (const char* leak : {"SELECT", "INSERT", "/work/", "src/", ".cpp", "sqlite"}) {
+        for (const char* leak :
+             {"SELECT", "INSERT", "/work/", "src/", ".cpp", "sqlite", "postgres"}) {
             EXPECT_EQ(body.find(leak), std::string::npos) << body;
         }
     }

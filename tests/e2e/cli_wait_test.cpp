@@ -68,7 +68,7 @@ TEST_F(CliWait, DoesNotTakeAnErrorForTheFirstOfSeveral) {
 TEST_F(CliWait, GivesUpWhenTheTimeIsUp) {
     const std::string pending = api.submit_id();
     const std::string done = succeeded_job();
-    const Ended ended = wait_for({pending, done, "--timeout", "200ms"});
+    const Ended ended = wait_for({pending, done, "--timeout", "1s"});
 
     EXPECT_EQ(ended.code, 7);
     EXPECT_TRUE(has(ended.errors, "1 of 2 jobs")) << ended.errors;

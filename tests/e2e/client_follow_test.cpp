@@ -129,8 +129,8 @@ class RestartedEngine {
   private:
     void start(const std::string& address) {
         process_ = std::make_unique<Process>(
-            std::vector<std::string>{SLUICE_BINARY, "serve", "--no-auth", "--listen", address,
-                                     "--store", "sqlite:" + (folder_.path() / "db").string()});
+            sluice_command({"serve", "--no-auth", "--listen", address, "--store",
+                            "sqlite:" + (folder_.path() / "db").string()}));
         const auto ready = process_->read_line(Millis(20'000));
         if (!ready) throw std::runtime_error("no engine: " + process_->errors());
         const std::string shown = text(parse(*ready), "address");

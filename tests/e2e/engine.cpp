@@ -3,21 +3,29 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <stdexcept>
 
 #include "e2e/json.hpp"
+#include "support/postgres.hpp"
 
 namespace sluice::e2e {
 namespace {
 
 std::vector<std::string> serve_command(const std::string& store,
                                        const std::vector<std::string>& more) {
-    std::vector<std::string> command{SLUICE_BINARY, "serve",   "--no-auth", "--listen",
-                                     "127.0.0.1:0", "--store", store};
-    command.insert(command.end(), more.begin(), more.end());
-    return command;
+    std::vector<std::string> words{"serve",       "--no-auth", "--listen",
+                                   "127.0.0.1:0", "--store",   store};
+    words.insert(words.end(), more.begin(), more.end());
+    return sluice_command(std::move(words));
+}
+
+std::string shared_store(const std::string& kind, const TempFolder& folder) {
+    if (kind == "memory" && !on_postgres()) return "memory:";
+    return "sqlite:" + (folder.path() / "db").string();
 }
 
 struct Shared {
@@ -38,7 +46,7 @@ class LastLook : public testing::Environment {
         for (auto& [kind, shared] : shared_engines()) {
             if (!shared.engine) continue;
             EXPECT_EQ(shared.engine->stop(), 0) << kind << shared.engine->process().errors();
-            if (kind != "sqlite") continue;
+            if (shared.store == "memory:") continue;
             const Ended verified = run_sluice({"audit", "verify", "--store", shared.store});
             EXPECT_EQ(verified.code, 0) << verified.errors;
         }
@@ -49,10 +57,30 @@ const auto* const last_look = testing::AddGlobalTestEnvironment(new LastLook);
 
 }  // namespace
 
+bool on_postgres() {
+    const char* store = std::getenv("SLUICE_E2E_STORE");
+    return store != nullptr && store == std::string_view("postgres");
+}
+
+std::string store_in_use(const std::string& url) {
+    if (!on_postgres()) return url;
+    if (url == "memory:") return migrated_database();
+    if (!url.starts_with("sqlite:") || url == "sqlite:") return url;
+    static std::map<std::string, std::string> databases;
+    std::string& database = databases[url];
+    if (database.empty()) database = migrated_database();
+    return database;
+}
+
+std::vector<std::string> sluice_command(std::vector<std::string> arguments) {
+    const auto option = std::find(arguments.begin(), arguments.end(), "--store");
+    if (arguments.end() - option > 1) option[1] = store_in_use(option[1]);
+    arguments.insert(arguments.begin(), SLUICE_BINARY);
+    return arguments;
+}
+
 Ended run_sluice(const std::vector<std::string>& arguments, Millis patience) {
-    std::vector<std::string> command{SLUICE_BINARY};
-    command.insert(command.end(), arguments.begin(), arguments.end());
-    Process process(std::move(command));
+    Process process(sluice_command(arguments));
     const auto code = process.wait(patience);
     return {code.value_or(-1), process.output(), process.errors()};
 }
@@ -93,8 +121,7 @@ Engine& shared_engine(const std::string& kind) {
         shared.engine.reset();
     }
     if (!shared.engine) {
-        shared.store =
-            kind == "memory" ? "memory:" : "sqlite:" + (shared.folder.path() / "db").string();
+        shared.store = shared_store(kind, shared.folder);
         shared.engine = std::make_unique<Engine>(shared.store);
     }
     return *shared.engine;

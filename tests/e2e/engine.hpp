@@ -9,6 +9,18 @@
 
 namespace sluice::e2e {
 
+// Whether the tests run on PostgreSQL: SLUICE_E2E_STORE=postgres is in the environment. Then each
+// store that a test names is a database of the test server instead: "memory:" a new one each time,
+// "sqlite:PATH" the one of that path. Suites of what only a file or its one engine does have names
+// that begin with "Sqlite", and are left out there.
+bool on_postgres();
+
+// The store that is really used where a test names this one.
+std::string store_in_use(const std::string& url);
+
+// The command line of the binary with these arguments, --store as above.
+std::vector<std::string> sluice_command(std::vector<std::string> arguments);
+
 // What a run of the binary that ends by itself leaves.
 struct Ended {
     int code = -1;

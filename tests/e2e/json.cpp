@@ -7,7 +7,10 @@ namespace sluice::e2e {
 
 Json parse(std::string_view text) {
     boost::json::error_code error;
-    Json value = boost::json::parse(boost::json::string_view(text.data(), text.size()), error);
+    boost::json::parse_options options;
+    options.max_depth = 64;  // the engine's own limit is 32, within the lists and objects of a page
+    Json value =
+        boost::json::parse(boost::json::string_view(text.data(), text.size()), error, {}, options);
     if (error) throw std::runtime_error("not JSON: " + std::string(text.substr(0, 500)));
     return value;
 }

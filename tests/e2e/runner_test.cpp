@@ -88,8 +88,8 @@ TEST(Runner, AKilledEngineCostsNoResultAndNoAttempt) {
     engine->kill();
     engine_killed.set_value();
     EXPECT_TRUE(eventually([&] { return running.away == 1; }));
-    Process again({SLUICE_BINARY, "serve", "--no-auth", "--listen",
-                   "127.0.0.1:" + std::to_string(port), "--store", store});
+    Process again(sluice_command(
+        {"serve", "--no-auth", "--listen", "127.0.0.1:" + std::to_string(port), "--store", store}));
     ASSERT_TRUE(again.read_line(Millis(10'000)));
     Api api(port, "q");
     EXPECT_TRUE(api.reaches(finishing, "succeeded"));

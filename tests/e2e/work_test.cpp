@@ -134,7 +134,7 @@ TEST_F(WorkE2e, KeepsItsJobOverARestartOfTheEngine) {
     const std::string id = before.submit_id({});
     EXPECT_TRUE(eventually([&] { return !before.logs(id).empty(); }));
     engine->kill();
-    Process again({SLUICE_BINARY, "serve", "--no-auth", "--listen", address, "--store", store});
+    Process again(sluice_command({"serve", "--no-auth", "--listen", address, "--store", store}));
     ASSERT_TRUE(again.read_line(Millis(10'000)));
     std::ofstream(go) << "now";
 

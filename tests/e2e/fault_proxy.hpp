@@ -1,0 +1,80 @@
+#pragma once
+
+#include <poll.h>
+
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace sluice::e2e {
+
+// A network that fails on command, between clients and a server on this machine: it listens on a
+// port of its own and forwards bytes until it is told otherwise. A command has been obeyed when the
+// call returns, and holds for the connections that are there at that moment unless it says more.
+// Thread-safe.
+class FaultProxy {
+  public:
+    explicit FaultProxy(std::uint16_t server_port);
+    ~FaultProxy();
+    FaultProxy(const FaultProxy&) = delete;
+    FaultProxy& operator=(const FaultProxy&) = delete;
+
+    std::uint16_t port() const { return port_; }
+
+    // Until thaw() nothing moves, nor on new connections, and nobody is told.
+    void freeze();
+    void thaw();
+
+    // What the server says is thrown away; what it is told still arrives.
+    void swallow_answers();
+
+    // Closes the connections, on both sides.
+    void cut();
+
+    // Closes the clients' sides only: to the server it looks as if they were still there, and what
+    // they have sent arrives.
+    void abandon();
+
+    // From now on new connections are closed at once; with cut(), the server seems gone for good.
+    void close_down();
+
+  private:
+    struct Stream {
+        int from = -1;
+        int to = -1;
+        bool is_dropped = false;  // what comes is thrown away
+        bool is_over = false;     // nothing more comes
+        std::string pending{};
+    };
+    struct Link {
+        int client = -1;
+        int server = -1;
+        bool has_client = true;
+        Stream requests{};
+        Stream answers{};
+    };
+
+    void run();
+    std::vector<pollfd> wishes();
+    void let_in();
+    void forward(Link& link);
+    static bool is_over(const Link& link);
+
+    const std::uint16_t server_port_;
+    std::uint16_t port_ = 0;
+    int listener_ = -1;
+    std::atomic<bool> stop_ = false;
+
+    std::mutex mutex_;  // over all that follows
+    std::list<Link> links_;
+    bool is_frozen_ = false;
+    bool lets_in_ = true;
+
+    std::thread thread_;
+};
+
+}  // namespace sluice::e2e

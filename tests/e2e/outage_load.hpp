@@ -1,0 +1,61 @@
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "e2e/api.hpp"
+#include "e2e/postgres_server.hpp"
+
+namespace sluice::e2e {
+
+// Clients that keep an engine busy while its database is mistreated. Every answer must come within
+// ten seconds, and be a success or a 503 that says when to come again.
+class OutageLoad {
+  public:
+    struct Clients {
+        int with_keys = 0;     // submit, each the same again until it is acknowledged
+        int without_keys = 0;  // submit, each once
+        int workers = 0;       // claim, and report until it is acknowledged
+    };
+
+    OutageLoad(std::uint16_t port, Clients clients);
+    ~OutageLoad() { stop(); }
+    OutageLoad(const OutageLoad&) = delete;
+    OutageLoad& operator=(const OutageLoad&) = delete;
+
+    int answers() const { return accepted_ + refused_; }
+    int refused() const { return refused_; }
+    int accepted() const { return accepted_; }
+
+    // Has the clients come to an end, with nothing left that is not acknowledged.
+    void stop();
+
+    // After stop(): what the clients were told is what the database has, and is there once.
+    void expect_all_kept(const PostgresServer& server) const;
+
+  private:
+    void submit_with_keys(const std::string& name);
+    void submit_without_keys();
+    void work();
+    Response call(Client& http, const std::string& path, const std::string& body,
+                  const Headers& headers = {});
+    void insist(Client& http, const std::string& path, const std::string& body,
+                const Headers& headers = {});
+
+    const std::uint16_t port_;
+    std::atomic<bool> stop_ = false;
+    std::atomic<int> accepted_ = 0;
+    std::atomic<int> refused_ = 0;
+    std::atomic<int> keys_ = 0;       // each acknowledged
+    std::atomic<int> sent_once_ = 0;  // and acknowledged
+    std::atomic<int> unknown_ = 0;    // sent once, and refused
+    std::atomic<int> reported_ = 0;   // and acknowledged
+    std::mutex mutex_;
+    Millis slowest_{0};
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace sluice::e2e

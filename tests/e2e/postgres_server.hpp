@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "e2e/process.hpp"
+
+namespace sluice::e2e {
+
+// A PostgreSQL server of the test's own, which it may mistreat. Gone with all its data at the end.
+class PostgresServer {
+  public:
+    PostgresServer();
+    ~PostgresServer();
+    PostgresServer(const PostgresServer&) = delete;
+    PostgresServer& operator=(const PostgresServer&) = delete;
+
+    std::uint16_t port() const { return port_; }
+    std::string url() const { return url_through({port_}); }
+
+    // The same server on other ports, one after the other.
+    static std::string url_through(const std::vector<std::uint16_t>& ports);
+
+    // As a crash would end it, and starts it again.
+    void halt() const { run("halt"); }
+    void resume() const { run("resume"); }
+
+    // Stops all its processes where they are, and lets them go on.
+    void freeze();
+    void thaw();
+
+    // On a connection of its own, straight to the server.
+    void execute(const std::string& text) const;
+    std::int64_t ask(const std::string& text) const;
+
+  private:
+    void run(const std::string& command) const;
+
+    TempFolder folder_;
+    std::uint16_t port_ = 0;
+    std::vector<pid_t> frozen_;
+};
+
+}  // namespace sluice::e2e
