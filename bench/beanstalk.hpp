@@ -20,7 +20,8 @@ struct BeanstalkPlan {
 
 class Beanstalk {
   public:
-    explicit Beanstalk(const BeanstalkPlan& plan) : plan_(plan), window_(plan.server_pid) {
+    explicit Beanstalk(const BeanstalkPlan& plan)
+        : plan_(plan), window_({.engines = {plan.server_pid}}) {
         const std::string job = job_body("bench");
         for (std::size_t i = 0; i < plan_.depth; ++i) {
             puts_ += "put 100 0 60 " + std::to_string(job.size()) + "\r\n" + job + "\r\n";

@@ -18,14 +18,17 @@ enum class Step { submit, claim, report };
 
 struct Plan {
     std::vector<Step> steps{};
-    int port = 0;
-    int server_pid = 0;
+    std::vector<int> ports{};  // of the nodes; connections take turns
+    Servers servers{};
     std::string queue{"bench"};
     std::size_t connections = 1;
     std::size_t batch = 1;  // jobs in one request
     Seconds warm_up{0};     // not measured
     Seconds duration{0};    // zero: until `jobs` are done, or nothing is left to claim
     std::uint64_t jobs = 0;
+    int wait_ms = 0;       // how long a claim may wait for a job
+    bool is_alone = true;  // false: other clients talk to the engine, so its counts are not ours
+    Seconds slice{0};      // tell the rate of each so long part; zero: only that of the whole
 };
 
 class ClosedLoop {
@@ -33,15 +36,16 @@ class ClosedLoop {
     explicit ClosedLoop(Plan plan)
         : plan_(std::move(plan)),
           submit_text_(submit_text(plan_.queue, plan_.batch)),
-          claim_text_(claim_text(plan_.queue, plan_.batch, 0)),
-          window_(plan_.server_pid) {
+          claim_text_(claim_text(plan_.queue, plan_.batch, plan_.wait_ms)),
+          window_(plan_.servers) {
         for (std::uint32_t i = 0; i < plan_.connections; ++i) {
-            clients_.push_back(std::make_unique<Client>(poller_, i, plan_.port));
+            const int port = plan_.ports[i % plan_.ports.size()];
+            clients_.push_back(std::make_unique<Client>(poller_, i, port));
         }
     }
 
     void run() {
-        const Counts before = ask_counts(plan_.port);
+        const Counts before = count_all();
         const TimePoint opens = Clock::now() + as_ticks(plan_.warm_up);
         const TimePoint closes = opens + as_ticks(plan_.duration);
         const bool is_timed = plan_.duration > Seconds{0};
@@ -59,13 +63,14 @@ class ClosedLoop {
                 was_opened = true;
                 window_.open();
             }
+            if (window_.is_open()) tell_slice(now);
             if (is_timed && now >= closes) {
                 window_.close();
                 ending_ = true;
             }
         }
         window_.close();
-        check_counts(before);
+        if (plan_.is_alone) check_counts(before);
         window_.print();
     }
 
@@ -148,11 +153,38 @@ class ClosedLoop {
         return false;
     }
 
+    // CPU time for a job tells what the rate cannot while others use the machine, too.
+    void tell_slice(TimePoint now) {
+        if (plan_.slice == Seconds{0}) return;
+        if (slice_began_ == TimePoint{}) return begin_slice(now);
+        const Seconds passed = now - slice_began_;
+        if (passed < plan_.slice) return;
+        const auto jobs = static_cast<double>(window_.jobs() - slice_jobs_);
+        const double cpu = servers_cpu() - slice_cpu_;
+        print_figure("slice_rate", jobs / passed.count());
+        print_figure("slice_cpu_us", cpu * 1e6 / std::max(jobs, 1.0));
+        begin_slice(now);
+    }
+
+    void begin_slice(TimePoint now) {
+        slice_began_ = now;
+        slice_jobs_ = window_.jobs();
+        slice_cpu_ = servers_cpu();
+    }
+
+    double servers_cpu() const { return plan_.servers.engine_cpu() + plan_.servers.store_cpu(); }
+
+    Counts count_all() const {
+        Counts all{};
+        for (const int port : plan_.ports) all = all + ask_counts(port);
+        return all;
+    }
+
     // The engine may count a moment after it has answered.
     void check_counts(const Counts& before) const {
         Counts theirs{};
         for (int attempt = 0; attempt < 50; ++attempt) {
-            theirs = ask_counts(plan_.port) - before;
+            theirs = count_all() - before;
             if (theirs == counted_) return;
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
         }
@@ -169,6 +201,9 @@ class ClosedLoop {
     std::uint64_t begun_ = 0;  // jobs in submits that were sent
     bool ending_ = false;
     Counts counted_{};
+    TimePoint slice_began_{};
+    std::uint64_t slice_jobs_ = 0;
+    double slice_cpu_ = 0;
 };
 
 }  // namespace sluice::bench

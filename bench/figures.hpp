@@ -1,13 +1,15 @@
-// What a run measures: a window of time, CPU time of two processes, answer times; and how it is
-// printed, one "name value" a line.
+// What a run measures: a window of time, CPU time of all who take part, answer times; and how it
+// is printed, one "name value" a line.
 #pragma once
 
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <bit>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -59,19 +61,49 @@ class Histogram {
     std::uint64_t total_ = 0;
 };
 
-// User and system time that a process has used so far, all its threads.
-inline double cpu_seconds(int pid) {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+// What /proc tells of a process; times in seconds of all its threads.
+struct ProcessTimes {
+    int parent = 0;
+    double own = 0;
+    double ended_children = 0;
+};
+
+inline std::optional<ProcessTimes> process_times(const std::string& pid) {
+    std::ifstream file("/proc/" + pid + "/stat");
     std::string text{std::istreambuf_iterator<char>(file), {}};
     const std::size_t name_end = text.rfind(')');
-    if (name_end == std::string::npos) die("process " + std::to_string(pid) + " has ended");
+    if (name_end == std::string::npos) return std::nullopt;
     std::istringstream fields(text.substr(name_end + 1));
     std::string skipped;
-    for (int field = 3; field < 14; ++field) fields >> skipped;
-    double user = 0;
-    double system = 0;
-    fields >> user >> system;
-    return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+    ProcessTimes times;
+    fields >> skipped >> times.parent;
+    for (int field = 5; field < 14; ++field) fields >> skipped;
+    double user = 0, system = 0, children_user = 0, children_system = 0;
+    fields >> user >> system >> children_user >> children_system;
+    const auto hertz = static_cast<double>(::sysconf(_SC_CLK_TCK));
+    times.own = (user + system) / hertz;
+    times.ended_children = (children_user + children_system) / hertz;
+    return times;
+}
+
+inline double cpu_seconds(int pid) {
+    const auto times = process_times(std::to_string(pid));
+    if (!times) die("process " + std::to_string(pid) + " has ended");
+    return times->own;
+}
+
+// Of a process and of those that it has started.
+inline double family_cpu_seconds(int pid) {
+    const auto head = process_times(std::to_string(pid));
+    if (!head) die("process " + std::to_string(pid) + " has ended");
+    double seconds = head->own + head->ended_children;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+        const std::string name = entry.path().filename();
+        if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+        const auto times = process_times(name);
+        if (times && times->parent == pid) seconds += times->own;
+    }
+    return seconds;
 }
 
 inline double own_cpu_seconds() {
@@ -93,16 +125,31 @@ inline double busy_seconds() {
            static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
+// The processes whose CPU time counts beside the client's own.
+struct Servers {
+    std::vector<int> engines{};  // by process number
+    int store = 0;               // PostgreSQL's first process; zero: there is none
+
+    double engine_cpu() const {
+        double seconds = 0;
+        for (const int pid : engines) seconds += cpu_seconds(pid);
+        return seconds;
+    }
+    double store_cpu() const { return store == 0 ? 0 : family_cpu_seconds(store); }
+};
+
 // Counts only what happens between open() and close().
 class Window {
   public:
-    explicit Window(int server_pid) : server_pid_(server_pid) {}
+    explicit Window(Servers servers) : servers_(std::move(servers)) {}
 
     bool is_open() const { return open_; }
+    std::uint64_t jobs() const { return jobs_; }
 
     void open() {
         open_ = true;
-        server_cpu_ = -server_cpu();
+        engine_cpu_ = -servers_.engine_cpu();
+        store_cpu_ = -servers_.store_cpu();
         own_cpu_ = -own_cpu_seconds();
         all_cpu_ = -busy_seconds();
         since_ = Clock::now();
@@ -112,7 +159,8 @@ class Window {
         if (!open_) return;
         open_ = false;
         elapsed_ = Clock::now() - since_;
-        server_cpu_ += server_cpu();
+        engine_cpu_ += servers_.engine_cpu();
+        store_cpu_ += servers_.store_cpu();
         own_cpu_ += own_cpu_seconds();
         all_cpu_ += busy_seconds();
     }
@@ -133,20 +181,20 @@ class Window {
         print_figure("answer_p50_ms", answers_.millis_at(0.50));
         print_figure("answer_p99_ms", answers_.millis_at(0.99));
         print_figure("client_cpu_us", own_cpu_ * 1e6 / jobs);
-        if (server_pid_ == 0) return;
-        print_figure("server_cpu_us", server_cpu_ * 1e6 / jobs);
-        const double others = (all_cpu_ - own_cpu_ - server_cpu_) / elapsed_.count();
+        if (servers_.engines.empty()) return;
+        print_figure("server_cpu_us", engine_cpu_ * 1e6 / jobs);
+        if (servers_.store != 0) print_figure("store_cpu_us", store_cpu_ * 1e6 / jobs);
+        const double others = (all_cpu_ - own_cpu_ - engine_cpu_ - store_cpu_) / elapsed_.count();
         print_figure("noise", std::max(0.0, others));  // cores that other programs used
     }
 
   private:
-    double server_cpu() const { return server_pid_ == 0 ? 0 : cpu_seconds(server_pid_); }
-
-    int server_pid_;
+    Servers servers_;
     bool open_ = false;
     TimePoint since_{};
     Seconds elapsed_{};
-    double server_cpu_ = 0;
+    double engine_cpu_ = 0;
+    double store_cpu_ = 0;
     double own_cpu_ = 0;
     double all_cpu_ = 0;
     std::uint64_t jobs_ = 0;

@@ -107,6 +107,9 @@ struct Counts {
         return {submitted - before.submitted, claimed - before.claimed,
                 succeeded - before.succeeded};
     }
+    Counts operator+(const Counts& more) const {
+        return {submitted + more.submitted, claimed + more.claimed, succeeded + more.succeeded};
+    }
     std::string text() const {
         return std::to_string(submitted) + " submitted, " + std::to_string(claimed) + " claimed, " +
                std::to_string(succeeded) + " succeeded";

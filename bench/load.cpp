@@ -14,15 +14,20 @@ constexpr const char* usage = R"(usage: load <mode> [--option value]...
 
   submit, cycle, drain      the engine: submit; submit, claim, report; claim, report
   pickup                    the engine: from a submit to the answer of a parked claim
+  park                      the engine: claims that wait, and nothing comes
   put, reserve              beanstalkd: put; reserve and delete
   fsync                     the disk: append 4 kB, fdatasync
   ready                     wait until GET /readyz answers 200
   port                      print a port that is free
 
-  --port P --pid P          where the server listens; the process whose CPU time is counted
+  --port P,… --pid P,…      where the servers listen; the processes whose CPU time is counted
+  --store-pid P             the same for PostgreSQL's first process and all that it started
   --connections N --batch N (or --depth N: commands in one write)
   --seconds S --warm-up S   how long; without --seconds, until --jobs N are submitted or the
                             queue is empty
+  --slice S                 tell the rate of each S seconds, too, and its CPU time for a job
+  --wait-ms MS              how long a claim of a cycle may wait for a job
+  --alone 0                 others talk to the engine, too: its counts are not compared
   --queue NAME --samples N --folder PATH
 )";
 
@@ -47,8 +52,20 @@ class Options {
     std::size_t count(const std::string& name, std::size_t otherwise) const {
         return static_cast<std::size_t>(number(name, static_cast<double>(otherwise)));
     }
-    int port() const { return static_cast<int>(number("port", 0)); }
-    int pid() const { return static_cast<int>(number("pid", 0)); }
+    std::vector<int> numbers(const std::string& name) const {
+        std::vector<int> out;
+        std::istringstream words(text(name, ""));
+        for (std::string word; std::getline(words, word, ',');) out.push_back(std::stoi(word));
+        return out;
+    }
+    std::vector<int> ports() const {
+        const std::vector<int> ports = numbers("port");
+        if (ports.empty()) die("--port is missing");
+        return ports;
+    }
+    Servers servers() const {
+        return {.engines = numbers("pid"), .store = static_cast<int>(number("store-pid", 0))};
+    }
 
   private:
     std::map<std::string, std::string> values_{};
@@ -56,21 +73,24 @@ class Options {
 
 void run_closed_loop(const Options& options, std::vector<Step> steps) {
     ClosedLoop loop({.steps = std::move(steps),
-                     .port = options.port(),
-                     .server_pid = options.pid(),
+                     .ports = options.ports(),
+                     .servers = options.servers(),
                      .queue = options.text("queue", "bench"),
                      .connections = options.count("connections", 1),
                      .batch = options.count("batch", 1),
                      .warm_up = Seconds(options.number("warm-up", 0)),
                      .duration = Seconds(options.number("seconds", 0)),
-                     .jobs = options.count("jobs", 0)});
+                     .jobs = options.count("jobs", 0),
+                     .wait_ms = static_cast<int>(options.number("wait-ms", 0)),
+                     .is_alone = options.number("alone", 1) != 0,
+                     .slice = Seconds(options.number("slice", 0))});
     loop.run();
 }
 
 void run_beanstalk(const Options& options, bool is_put) {
     Beanstalk({.is_put = is_put,
-               .port = options.port(),
-               .server_pid = options.pid(),
+               .port = options.ports().front(),
+               .server_pid = options.servers().engines.front(),
                .connections = options.count("connections", 1),
                .depth = options.count("depth", 1),
                .duration = Seconds(options.number("seconds", 1))})
@@ -113,9 +133,24 @@ bool is_ready(int port) {
 void wait_until_ready(const Options& options) {
     const TimePoint until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                                Seconds(options.number("seconds", 60)));
-    while (!is_ready(options.port())) {
+    while (!is_ready(options.ports().front())) {
         if (Clock::now() > until) die("the server did not become ready");
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
+// Nobody submits to the queue of these claims, so none may be answered before it has waited.
+void park(const Options& options) {
+    const auto wait = static_cast<int>(options.number("seconds", 20) * 1000);
+    const std::string claim = claim_text(options.text("queue", "nobody"), 1, wait);
+    Poller poller;
+    std::vector<std::unique_ptr<Connection>> parked;
+    for (std::uint32_t i = 0; i < options.count("connections", 1); ++i) {
+        parked.push_back(std::make_unique<Connection>(poller, i, options.ports().front()));
+        parked.back()->send(claim);
+    }
+    if (poller.wait(wait - 1000, [](std::uint32_t, std::uint32_t) {})) {
+        die("a claim was answered though there was no job for it");
     }
 }
 
@@ -126,9 +161,10 @@ void run(std::string_view mode, const Options& options) {
     }
     if (mode == "drain") return run_closed_loop(options, {Step::claim, Step::report});
     if (mode == "pickup") {
-        Pickup pickup(options.port(), options.pid(), options.text("queue", "pickup"));
+        Pickup pickup(options.ports(), options.servers(), options.text("queue", "pickup"));
         return pickup.run(options.count("samples", 300));
     }
+    if (mode == "park") return park(options);
     if (mode == "put") return run_beanstalk(options, true);
     if (mode == "reserve") return run_beanstalk(options, false);
     if (mode == "fsync") {

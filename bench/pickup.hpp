@@ -1,5 +1,6 @@
 // How long a job waits for a worker that waits for it: a claim is parked on one connection, then a
-// job is submitted on another; the time runs from just before the submit to the claim's answer.
+// job is submitted on another, perhaps at another node; the time runs from just before the submit
+// to the claim's answer.
 #pragma once
 
 #include <random>
@@ -12,16 +13,17 @@ namespace sluice::bench {
 
 class Pickup {
   public:
-    Pickup(int port, int server_pid, const std::string& queue)
-        : server_pid_(server_pid),
-          producer_(poller_, 0, port),
-          worker_(poller_, 1, port),
+    // The first port is where jobs are submitted, the last one where they are claimed.
+    Pickup(const std::vector<int>& ports, Servers servers, const std::string& queue)
+        : servers_(std::move(servers)),
+          producer_(poller_, 0, ports.front()),
+          worker_(poller_, 1, ports.back()),
           submit_(submit_text(queue, 1)),
           claim_(claim_text(queue, 1, 20'000)) {}
 
     void run(std::size_t samples) {
         std::vector<double> millis;
-        Window window(server_pid_);
+        Window window(servers_);
         window.open();
         for (std::size_t i = 0; i < samples; ++i) millis.push_back(sample());
         window.add_jobs(samples);
@@ -66,7 +68,7 @@ class Pickup {
         }
     }
 
-    int server_pid_;
+    Servers servers_;
     Poller poller_{};
     Connection producer_;
     Connection worker_;

@@ -1,42 +1,4 @@
-# Writes the results as Markdown, from figures as median.awk reads them. Variables: see write_results in bench/run.
-
-$1 ~ /\.noise$/ && $2 > noisiest { noisiest = $2 }
-
-function least(name,    i, found) {
-    found = values[name, 1]
-    for (i = 2; i <= count[name]; i++) if (values[name, i] < found) found = values[name, i]
-    return found
-}
-
-function most(name,    i, found) {
-    found = values[name, 1]
-    for (i = 2; i <= count[name]; i++) if (values[name, i] > found) found = values[name, i]
-    return found
-}
-
-function better(a, b) { return a > b ? a : b }
-
-function ratio(name, other) { return median(name ".rate") / median(other ".rate") }
-
-function thousands(x,    text, out) {
-    text = sprintf("%.0f", x)
-    while (length(text) > 3) {
-        out = "," substr(text, length(text) - 2) out
-        text = substr(text, 1, length(text) - 3)
-    }
-    return text out
-}
-
-# A mark for what was measured while other programs were at work.
-function mark(name) { return median(name ".noise") > noise_max ? " ~" : "" }
-
-# The rate and, when it was measured several times, between what it was.
-function rate_text(name,    text) {
-    text = thousands(median(name ".rate")) mark(name)
-    name = name ".rate"
-    if (count[name] < 2) return text
-    return text " (" thousands(least(name)) " – " thousands(most(name)) ")"
-}
+# Writes the results as Markdown, from figures as figures.awk reads them. Variables: see write_results in bench/run.
 
 function rate_row(what, name) {
     printf "| %-50s | %-24s | %.3f | %6.2f / %6.2f | %6.1f | %5.1f |\n",
@@ -53,16 +15,6 @@ function deep_row(what, name, empty) {
 function pickup_row(what, name) {
     printf "| %-36s | %.2f | %.2f | %.2f |\n",
         what mark(name), median(name ".p50_ms"), median(name ".p99_ms"), median(name ".max_ms")
-}
-
-# `from` names what was measured for it.
-function bar(what, sign, wanted, measured, unit, from,    passes, names, i, doubt) {
-    split(from, names, " ")
-    for (i in names) if (mark(names[i])) doubt = " ~"
-    passes = sign == ">=" ? measured >= wanted : measured <= wanted
-    if (!passes) misses++
-    printf "| %-50s | %-10s | %-9s | %s |\n", what, sprintf("%s %g%s", sign, wanted, unit),
-        sprintf("%.3g%s", measured, unit), (passes ? "pass" : "**miss**") doubt
 }
 
 function write_head() {

@@ -2,8 +2,9 @@
 # and folder (for everything that a run writes, with a copy of the engine).
 # shellcheck shell=bash disable=SC2154,SC2034
 
-server=0  # the process that is measured now; 0: none
-port=0
+server=0      # the process that is measured now; 0: none; of several nodes: all, parted by commas
+port=0        # the same
+store_pid=''  # PostgreSQL's first process when engines are on it
 
 die() {
     echo "bench: $*" >&2
@@ -21,13 +22,16 @@ wait_for_exit() {
     wait "$1"
 }
 
-# start_engine <store folder> : sets port, server and start_seconds, the time from exec to the first
-# 200 of /readyz.
+# start_engine <store> : sets port, server and start_seconds, the time from exec to the first 200 of
+# /readyz.
 start_engine() {
-    local began log=$folder/engine.log
+    local began log
     port=$("$load" port)
+    log=$folder/engine.$port.log
+    store_pid=''
+    if [[ $1 == postgres:* ]]; then store_pid=$postmaster; fi
     began=$EPOCHREALTIME
-    "$folder/sluice" serve --listen "127.0.0.1:$port" --store "sqlite:$1/db" --no-auth \
+    "$folder/sluice" serve --listen "127.0.0.1:$port" --store "$1" --no-auth \
         >"$log" 2>&1 &
     server=$!
     "$load" ready --port "$port" || {

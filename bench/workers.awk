@@ -1,4 +1,4 @@
-# Writes what was measured about workers as Markdown, from figures as median.awk reads them. Variables:
+# Writes what was measured about workers as Markdown, from figures as figures.awk reads them. Variables:
 # see write_workers in bench/workers.sh.
 
 END {

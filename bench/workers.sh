@@ -39,7 +39,7 @@ measure_workers() {
 }
 
 write_workers() {
-    awk -f bench/median.awk -f bench/workers.awk -v command="$command" -v day="$(date -u +%F)" -v cores="$(nproc)" \
+    awk -f bench/figures.awk -f bench/workers.awk -v command="$command" -v day="$(date -u +%F)" -v cores="$(nproc)" \
         -v at_once="$at_once" -v cpu="$(awk -F': ' '/^model name/ {print $2; exit}' /proc/cpuinfo)" \
         "$figures" >"$results/results-workers.md"
     cat "$results/results-workers.md"
