@@ -24,9 +24,10 @@ void for_each_pair(const Result& pairs, See&& see) {
 
 }  // namespace
 
-// Everybody who moves a queued job holds the lock of its row in job, and everybody who moves a
-// leased one that of its lease: jobs first, then leases, each in order. What waits for these jobs
-// is asked for once they are locked, so that nobody can begin to wait for them unseen.
+// Who moves a leased job holds the lock of its lease; who moves a queued one, that of its row in
+// job, but for claims, which have that of its row in ready. Jobs are locked first, then leases,
+// each in order, then what is ready. What waits for these jobs is asked for once they are locked,
+// so that nobody can begin to wait for them unseen.
 void PostgresJobs::reserve(const Subjects& subjects) {
     std::vector<JobId> jobs = subjects.jobs;
     sort_and_unify(jobs);
