@@ -248,7 +248,9 @@ CREATE TABLE sluice.seat (
     until timestamptz NOT NULL,
     commits bigint NOT NULL,         -- of this owner on this seat
     last_id bigint NOT NULL          -- the largest number that was ever given from this seat
-) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
+-- Each commit updates one row within its page. Now and then somebody else has the page in use and it
+-- cannot be tidied; what is left behind then is little, and vacuum is to come for little.
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50,
         autovacuum_vacuum_cost_delay = 0);
 
 -- What one node does for all: it may while `until` has not come.
