@@ -16,8 +16,8 @@ namespace {
 
 constexpr Millis soon(5000);
 constexpr Millis longest_answer(10'000);
-constexpr Millis all_have_moved(
-    30'000);  // each connection finds out for itself that a host is silent
+// Each connection finds out for itself that a host is silent.
+constexpr Millis all_have_moved(30'000);
 
 class PostgresOutage : public testing::Test {
   protected:
@@ -216,6 +216,25 @@ TEST_F(PostgresOutage, OfOneHostIsLeftBehind) {
     load.stop();
     EXPECT_EQ(engine.stop(), 0) << engine.process().errors();
     load.expect_all_kept(server);
+}
+
+TEST_F(PostgresOutage, IsNotRiskedOnAServerThatMayForget) {
+    for (const char* setting : {"full_page_writes", "synchronous_commit"}) {
+        server.execute(std::string("ALTER SYSTEM SET ") + setting + " = off");
+        server.execute("SELECT pg_reload_conf()");
+        ASSERT_TRUE(eventually([&] {
+            return server.ask("SELECT count(*) FROM pg_settings WHERE name = '" +
+                              std::string(setting) + "' AND setting = 'off'") == 1;
+        }));
+
+        const Ended refused =
+            run_sluice({"serve", "--no-auth", "--listen", "127.0.0.1:0", "--store", server.url()});
+
+        EXPECT_EQ(refused.code, 1) << setting;
+        EXPECT_NE(refused.errors.find(setting), std::string::npos) << refused.errors;
+        server.execute(std::string("ALTER SYSTEM RESET ") + setting);
+        server.execute("SELECT pg_reload_conf()");
+    }
 }
 
 TEST_F(PostgresOutage, OfOneHostThatFallsSilentIsLeftBehind) {

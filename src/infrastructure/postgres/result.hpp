@@ -8,7 +8,7 @@
 
 #include "domain/ids.hpp"
 #include "domain/sha256.hpp"
-#include "domain/time.hpp"
+#include "infrastructure/row_words.hpp"
 
 struct pg_result;
 
@@ -33,9 +33,8 @@ class Result {
     std::unique_ptr<pg_result, Clear> handle_;
 };
 
-// Reads the columns of one row one after the other; the same words as sqlite::Row, so that what a
-// row means is written once (infrastructure/job_rows.hpp).
-class Row {
+// Reads the columns of one row one after the other, in the words of infrastructure/job_rows.hpp.
+class Row : public RowWords<Row> {
   public:
     Row(const Result& result, int row) : result_(result), row_(row) {}
 
@@ -45,22 +44,7 @@ class Row {
     std::int64_t integer();  // int2, int4, int8 or boolean; 0 for NULL
     std::string text();      // decoded, see text_code.hpp; "" for NULL
     std::string_view raw();  // the column's bytes, e.g. a ctid
-    int small() { return static_cast<int>(integer()); }
-    bool flag() { return integer() != 0; }
-    Timestamp time() { return from_micros(integer()); }
-    Duration duration() { return Duration{integer()}; }
     Digest digest();
-
-    // Nothing where the column is NULL.
-    std::optional<std::int64_t> maybe_integer() {
-        const bool null = next_is_null();
-        const std::int64_t value = integer();
-        return null ? std::nullopt : std::optional(value);
-    }
-    std::optional<Timestamp> maybe_time() {
-        const std::optional<std::int64_t> micros = maybe_integer();
-        return micros ? std::optional(from_micros(*micros)) : std::nullopt;
-    }
 
   private:
     const Result& result_;

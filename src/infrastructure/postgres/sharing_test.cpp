@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <thread>
 
 #include "infrastructure/postgres/tick.hpp"
 #include "support/builders.hpp"
@@ -303,6 +304,34 @@ TEST_F(PostgresSharing, NoLeaseRunsOutWhileNobodyWatchesAndAllGetThatTimeBack) {
     EXPECT_LT(until, job.lease->until + 65s);
     EXPECT_EQ(three->begin()->leases().expired(until, 9), Ids{{1}});
     connection.execute("UPDATE sluice.duty SET owner = 0, until = '-infinity'");
+}
+
+TEST_F(PostgresSharing, AHeartbeatStaysWithinItsPage) {
+    put(spec(1));
+    Job job = claim(*one, 1000);
+    constexpr int heartbeats = 20;
+    for (int i = 0; i < heartbeats; ++i) {
+        job.lease->until += 1s;
+        commit(*one, [&](Session& session) {
+            session.leases().save({&job, 1});
+            return 0;
+        });
+    }
+    one.reset();  // its counts are known to all once its connection has ended
+
+    postgres::Connection connection({.url = database().url()});
+    const auto count = [&](const char* column) {
+        const postgres::Result result = connection.ask(
+            {"", std::string("SELECT ") + column +
+                     " FROM pg_stat_user_tables WHERE relid = 'sluice.lease'::regclass"});
+        connection.sync();
+        return postgres::Row(result, 0).integer();
+    };
+    for (int tries = 0; count("n_tup_upd") < heartbeats && tries < 500; ++tries) {
+        std::this_thread::sleep_for(10ms);
+    }
+    EXPECT_GE(count("n_tup_upd"), heartbeats);
+    EXPECT_EQ(count("n_tup_hot_upd"), count("n_tup_upd"));
 }
 
 TEST_F(PostgresSharing, TokensGrowFromNodeToNode) {

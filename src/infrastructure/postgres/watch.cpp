@@ -63,19 +63,26 @@ void Watch::stop() {
     outbox_.wake();
     thread_.join();
     housekeeper_.reset();
+    const std::lock_guard lock(hint_mutex_);  // whoever is passing a hint on has done so now
+    on_hint_ = nullptr;
 }
 
 void Watch::announce(const Announcement& announcement) {
     const auto& [readied, due, waiting_claims] = announcement;
     if (waiting_claims) claims_wait_ = *waiting_claims > 0;
     if (!running_ || (readied.empty() && due == never)) return;
-    on_hint_(readied, due);
+    pass_on(readied, due);
     if (other_nodes_ == 0) return;
     const bool is_near = due != never && due < time_.now() + near;
     if (readied.empty() && !is_near) return;
     std::map<LaneId, int> counts;
     for (const Readied& lane : readied) counts[lane_id(lane.lane)] += lane.count;
     outbox_.put(counts, is_near ? due : never);
+}
+
+void Watch::pass_on(const std::vector<Readied>& readied, Timestamp due) {
+    const std::lock_guard lock(hint_mutex_);
+    if (on_hint_) on_hint_(readied, due);
 }
 
 bool Watch::has_duty() const {
@@ -193,7 +200,7 @@ void Watch::hint(const std::map<LaneId, int>& readied, Timestamp due) {
             lanes.push_back({.lane = std::move(*lane), .count = count});
         }
     }
-    on_hint_(std::move(lanes), due);
+    pass_on(lanes, due);
 }
 
 void Watch::tell_others() {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -53,6 +54,7 @@ class Watch : public Wakeups {
     bool is_listening() const { return listening_; }
 
   private:
+    void pass_on(const std::vector<Readied>& readied, Timestamp due);
     void run();
     void connect();
     void turn();
@@ -71,7 +73,8 @@ class Watch : public Wakeups {
     DatabaseTime& time_;
     const Urls urls_;
     const Duration retention_;
-    OnHint on_hint_;
+    std::mutex hint_mutex_;
+    OnHint on_hint_;  // none: nobody wants to hear any more
     Outbox outbox_;
     std::atomic<bool> running_ = false;
     std::atomic<bool> listening_ = false;

@@ -9,6 +9,7 @@
 #include "domain/ids.hpp"
 #include "domain/sha256.hpp"
 #include "domain/time.hpp"
+#include "infrastructure/row_words.hpp"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -102,7 +103,7 @@ class Statement {
 
 // Reads the columns of the current row one after the other, so that the order of the columns in the
 // SQL text is the only thing that a reader must agree with.
-class Row {
+class Row : public RowWords<Row> {
   public:
     explicit Row(const Statement& statement) : statement_(statement) {}
 
@@ -111,22 +112,7 @@ class Row {
 
     std::int64_t integer() { return statement_.integer(column_++); }
     std::string_view text() { return statement_.text(column_++); }
-    int small() { return static_cast<int>(integer()); }
-    bool flag() { return integer() != 0; }
-    Timestamp time() { return from_micros(integer()); }
-    Duration duration() { return Duration{integer()}; }
     Digest digest();
-
-    // Nothing where the column is NULL.
-    std::optional<std::int64_t> maybe_integer() {
-        const bool null = next_is_null();
-        const std::int64_t value = integer();
-        return null ? std::nullopt : std::optional(value);
-    }
-    std::optional<Timestamp> maybe_time() {
-        const std::optional<std::int64_t> micros = maybe_integer();
-        return micros ? std::optional(from_micros(*micros)) : std::nullopt;
-    }
 
   private:
     const Statement& statement_;
