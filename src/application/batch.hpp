@@ -25,6 +25,7 @@ struct Batch {
     std::vector<Pending<Report, Job>> reports{};
     std::vector<Pending<HandBack, Job>> hand_backs{};
     std::vector<Pending<CancelJob, Job>> cancels{};
+    std::vector<Pending<EntityAction, EntityAnswer>> entity_actions{};
     std::vector<Pending<SubmitJobs, Submitted>> submits{};
     std::vector<Pending<ReplayJob, Job>> replays{};
     std::vector<Pending<ClaimJobs, Claimed>> claims{};
@@ -46,6 +47,7 @@ struct Batch {
         visit(reports);
         visit(hand_backs);
         visit(cancels);
+        visit(entity_actions);
         visit(submits);
         visit(replays);
         visit(claims);
@@ -67,6 +69,8 @@ struct Batch {
             return hand_backs;
         else if constexpr (std::is_same_v<Item, CancelJob>)
             return cancels;
+        else if constexpr (std::is_same_v<Item, EntityAction>)
+            return entity_actions;
         else if constexpr (std::is_same_v<Item, SubmitJobs>)
             return submits;
         else if constexpr (std::is_same_v<Item, ReplayJob>)

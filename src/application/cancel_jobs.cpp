@@ -14,10 +14,16 @@ Result<Job> cancel(Transaction& tx, const CancelJob& command) {
     if (!job || (!command.tenant.empty() && job->spec.tenant != command.tenant)) {
         return Error{ErrorCode::not_found, "no job has this id", ""};
     }
+    const JobType* type = tx.rules().types.find(job->spec.type);
+    const bool admin_cancels = type && type->admin_cancels;
+    if (admin_cancels && !command.is_admin) {
+        return Error{ErrorCode::forbidden,
+                     fmt::format("only admins cancel jobs of type \"{}\"", job->spec.type), ""};
+    }
     if (job->state == JobState::canceled) return *std::move(job);
     if (is_final(job->state)) {
         return Error{
-            ErrorCode::conflict,
+            admin_cancels ? ErrorCode::job_not_cancellable : ErrorCode::conflict,
             fmt::format("the job has {} already and cannot be canceled",
                         job->state == JobState::timed_out ? "timed out" : to_text(job->state)),
             ""};

@@ -199,6 +199,29 @@ TEST(CancelJob, FindsNothingInAnotherTenant) {
     EXPECT_TRUE(owner);
 }
 
+TEST(CancelJob, IsForAdminsWhereTheTypeSaysSo) {
+    TestEngine engine;
+    const Job queued = engine.submit(spec("health_check"));
+
+    const auto refused = engine.ask(CancelJob{.job = queued.spec.id, .is_admin = false});
+    const auto allowed = engine.ask(CancelJob{.job = queued.spec.id, .is_admin = true});
+    const auto repeated = engine.ask(CancelJob{.job = queued.spec.id, .is_admin = true});
+
+    EXPECT_EQ(refusal(refused), ErrorCode::forbidden);
+    EXPECT_EQ(allowed->state, JobState::canceled);
+    EXPECT_EQ(*repeated, *allowed);
+}
+
+TEST(CancelJob, SaysThatAnEndedJobOfSuchATypeIsNotCancellable) {
+    TestEngine engine;
+    const Job running = engine.start(spec("health_check"));
+    engine.report(running, Outcome::succeeded);
+
+    const auto answer = engine.ask(CancelJob{.job = running.spec.id, .is_admin = true});
+
+    EXPECT_EQ(refusal(answer), ErrorCode::job_not_cancellable);
+}
+
 TEST(CancelJob, OfARetryThatWaitsEndsItForGood) {
     TestEngine engine;
     JobSpec patient = keyed();

@@ -1,9 +1,20 @@
 #include "application/claim_jobs.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "application/error_detail.hpp"
+#include "application/finish_jobs.hpp"
+#include "application/follow_jobs.hpp"
+#include "application/leased_jobs.hpp"
 #include "domain/check.hpp"
 
 namespace sluice {
 namespace {
+
+constexpr int lost_max =
+    1000;  // in one transaction, so that one failed site does not stall the others
 
 void lease_job(Transaction& tx, Job& job, const ClaimJobs& claim) {
     tx.not_before(job.run_after);
@@ -24,22 +35,71 @@ void lease_job(Transaction& tx, Job& job, const ClaimJobs& claim) {
     tx.record(job, Step::claimed, JobState::queued, worker_actor(claim.worker_id));
 }
 
-}  // namespace
+// Takes those out of `jobs` that their entities do not let start, and ends them.
+void end_what_cannot_start(Transaction& tx, std::vector<Job>& jobs) {
+    std::vector<Job> ended;
+    const auto cannot_start = [&](Job& job) {
+        const std::optional<Error> refusal = follow_start(tx, job);
+        if (!refusal) return false;
+        job.error_code =
+            refusal->code == ErrorCode::gate_closed ? gate_closed_code : resource_failed_code;
+        job.error_message = refusal->message;
+        end_job(tx, job,
+                {.step = Step::failed,
+                 .actor = engine_actor,
+                 .detail = error_detail(job.error_code, job.error_message)});
+        ended.push_back(std::move(job));
+        return true;
+    };
+    std::erase_if(jobs, cannot_start);
+    finish_jobs(tx, ended);
+}
 
-std::vector<Result<Claimed>> claim_jobs(Transaction& tx, std::span<const ClaimJobs> claims) {
+// Takes up to `limit` jobs for each claim, and returns how many of them each lost again because
+// they could not start.
+std::vector<int> take_jobs(Transaction& tx, std::span<const ClaimJobs> claims,
+                           const std::vector<int>& limits, std::vector<Claimed>& claimed) {
     std::vector<LeaseStore::Wanted> wanted;
     wanted.reserve(claims.size());
-    for (const ClaimJobs& claim : claims) wanted.push_back({&claim.filter, claim.limit});
+    for (std::size_t i = 0; i < claims.size(); ++i)
+        wanted.push_back({&claims[i].filter, limits[i]});
     std::vector<std::vector<Job>> taken = tx.leases().take(wanted, tx.now());
     tx.skip_tokens(tx.leases().newest_token());
 
+    std::vector<int> lost(claims.size());
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+        if (taken[i].empty()) continue;
+        for (Job& job : taken[i]) lease_job(tx, job, claims[i]);
+        tx.leases().open(taken[i]);
+        const std::size_t before = taken[i].size();
+        end_what_cannot_start(tx, taken[i]);
+        lost[i] = static_cast<int>(before - taken[i].size());
+        if (claimed[i].empty()) {
+            claimed[i] = std::move(taken[i]);
+        } else {
+            std::move(taken[i].begin(), taken[i].end(), std::back_inserter(claimed[i]));
+        }
+    }
+    return lost;
+}
+
+}  // namespace
+
+std::vector<Result<Claimed>> claim_jobs(Transaction& tx, std::span<const ClaimJobs> claims) {
+    std::vector<int> limits;
+    limits.reserve(claims.size());
+    for (const ClaimJobs& claim : claims) limits.push_back(claim.limit);
+    std::vector<Claimed> claimed(claims.size());
+    // What could not start made room, and perhaps let others forward that wait for the same key.
+    int lost = 0;
+    do {
+        limits = take_jobs(tx, claims, limits, claimed);
+        lost += std::accumulate(limits.begin(), limits.end(), 0);
+    } while (lost < lost_max && std::any_of(limits.begin(), limits.end(), std::identity()));
+
     std::vector<Result<Claimed>> answers;
     answers.reserve(claims.size());
-    for (std::size_t i = 0; i < claims.size(); ++i) {
-        for (Job& job : taken[i]) lease_job(tx, job, claims[i]);
-        if (!taken[i].empty()) tx.leases().open(taken[i]);
-        answers.emplace_back(std::move(taken[i]));
-    }
+    for (Claimed& jobs : claimed) answers.emplace_back(std::move(jobs));
     return answers;
 }
 

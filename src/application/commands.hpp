@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "domain/entity.hpp"
 #include "domain/history.hpp"
 #include "domain/lane.hpp"
 #include "domain/result.hpp"
@@ -79,6 +80,7 @@ struct Report {
     std::string error_code{};
     std::string error_message{};
     bool retryable = true;
+    std::string actor{};  // who says so in the worker's place; empty: the worker itself
 };
 
 // Gives a job back; the attempt does not count.
@@ -95,6 +97,7 @@ struct CancelJob {
     std::string tenant{};
     std::string reason{};
     std::string actor{};
+    bool is_admin = false;  // some types' jobs only admins cancel
 };
 struct ReplayJob {
     JobId job{};
@@ -118,6 +121,19 @@ struct Reason {
 struct Explanation {
     JobState state = JobState::queued;
     std::vector<Reason> reasons{};
+};
+
+// ── what a client says about entities ──
+struct EntityAnswer {
+    std::optional<Entity> entity{};  // after the change
+    std::vector<Entity> others{};    // what changed with it, or was asked for
+    std::vector<Job> jobs{};         // that were enqueued by it, in order
+};
+class EntityDesk;
+// Decides in the batch's transaction. It may be called again when others were in the way, and what
+// it did is forgotten when it refuses.
+struct EntityAction {
+    std::function<Result<EntityAnswer>(EntityDesk&)> decide{};
 };
 
 // ── what an operator asks ──

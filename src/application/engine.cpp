@@ -5,6 +5,7 @@
 
 #include "application/append_logs.hpp"
 #include "application/cancel_jobs.hpp"
+#include "application/change_entities.hpp"
 #include "application/claim_jobs.hpp"
 #include "application/expire_leases.hpp"
 #include "application/explain_job.hpp"
@@ -196,7 +197,7 @@ std::vector<PendingClaim> Engine::answer_without_store(Batch& batch, Timestamp n
 
 void Engine::run_in_transaction(Batch& batch, Timestamp now, Ran& ran) {
     const auto session = store_.begin();
-    Transaction tx(*session, now, ids_, chance_);
+    Transaction tx(*session, *options_.rules, now, ids_, chance_);
     session->reserve(subjects_of(batch));
     run_words_of_workers(tx, batch);
     if (options_.sweeps && store_due_ <= now) {
@@ -265,6 +266,7 @@ void Engine::run_words_of_workers(Transaction& tx, Batch& batch) {
 
 void Engine::run_words_of_clients(Transaction& tx, Batch& batch) {
     run_kind(batch.cancels, [&](auto commands) { return cancel_jobs(tx, commands); });
+    run_kind(batch.entity_actions, [&](auto commands) { return change_entities(tx, commands); });
     run_kind(batch.submits,
              [&](auto commands) { return submit_jobs(tx, commands, options_.idempotency_memory); });
     run_kind(batch.replays,

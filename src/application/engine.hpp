@@ -39,6 +39,7 @@ class Engine {
         bool sweeps = true;
         std::uint64_t seed = 1;
         Duration idempotency_memory = std::chrono::hours(24);
+        const Rules* rules = &Rules::built_in();  // outlives the engine
     };
 
     Engine(Store& store, Options options);

@@ -25,6 +25,20 @@ void retry_timed_out(Transaction& tx, Job& job) {
                  .detail = error_detail(job.error_code, job.error_message)});
 }
 
+// The engine's own line in the log of an app's job, which its operators look at first.
+void say_timed_out(Transaction& tx, Job& job) {
+    const LogLine line{
+        .job = job.spec.id,
+        .seq = ++job.log_seq,
+        .attempt = job.attempt,
+        .level = LogLevel::error,
+        .message = fmt::format("job timed out after {}ms", to_millis(job.spec.timeout)),
+        .data = "",
+        .at = tx.now(),
+        .event_seq = job.head.seq};
+    tx.append({&line, 1});
+}
+
 void expire(Transaction& tx, Job& job, std::vector<Job>& ended) {
     if (is_final(job.state)) {
         return close_ended_lease(tx, job, engine_actor,
@@ -74,6 +88,7 @@ int end_overdue_jobs(Transaction& tx, int limit) {
         job->error_code = job_timeout_code;
         job->error_message =
             fmt::format("the job did not end within {} ms", to_millis(job->spec.timeout));
+        if (!job->spec.project.empty()) say_timed_out(tx, *job);
         end_job(tx, *job,
                 {.step = Step::timed_out,
                  .actor = engine_actor,

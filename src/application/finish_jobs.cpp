@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "application/follow_jobs.hpp"
 #include "domain/check.hpp"
 
 namespace sluice {
@@ -100,6 +101,7 @@ void cancel_for_dependency(Transaction& tx, Job& job, JobId dependency, JobState
 void finish_jobs(Transaction& tx, std::span<const Job> ended) {
     if (ended.empty()) return;
     tx.jobs().finish(ended);
+    follow_ends(tx, ended);
     const std::vector<JobId> waiting = tx.jobs().dependents(ids_of(ended));
     if (waiting.empty()) return;
     Judge judge(tx.jobs(), ended);

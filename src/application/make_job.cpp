@@ -79,6 +79,22 @@ std::optional<Error> check_lists(NewJob& job) {
     return std::nullopt;
 }
 
+std::optional<Error> check_place(const NewJob& job, const JobType& type) {
+    if (type.needs_node && job.node_id.empty()) {
+        return refuse("node_id",
+                      fmt::format("is required: jobs of type \"{}\" touch a node", job.type));
+    }
+    if (type.needs_site && job.site_id.empty()) {
+        return refuse("site_id",
+                      fmt::format("is required: jobs of type \"{}\" are about a site", job.type));
+    }
+    if (type.refuses_site && !job.site_id.empty()) {
+        return refuse("site_id",
+                      fmt::format("must not be given: jobs of type \"{}\" have no site", job.type));
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 Result<JobSpec> make_job(NewJob job, const JobTypes& types, Timestamp now) {
@@ -98,6 +114,7 @@ Result<JobSpec> make_job(NewJob job, const JobTypes& types, Timestamp now) {
                                   "known ones (strict_types)",
                                   job.type));
     }
+    if (auto refusal = check_place(job, *type)) return *std::move(refusal);
 
     JobSpec spec;
     spec.tenant = std::move(job.tenant);

@@ -279,11 +279,30 @@ TEST(MakeJob, RefusesUnknownTypesWhenTheyAreStrict) {
 
     const auto unknown = make(wanted(), types);
     NewJob known = wanted();
-    known.type = "env_deploy";
+    known.type = "msuite_submit";
 
     EXPECT_EQ(refusal(unknown), ErrorCode::invalid);
     EXPECT_EQ(unknown.error().pointer, "/type");
     EXPECT_TRUE(make(known, types));
+}
+
+TEST(MakeJob, WantsANodeAndASiteWhereTheTypeDoes) {
+    const auto refused_at = [](const char* type, const char* node, const char* site) {
+        NewJob job = wanted();
+        job.type = type;
+        job.node_id = node;
+        job.site_id = site;
+        const auto made = make(job, JobTypes::built_in());
+        return made ? std::string() : made.error().pointer;
+    };
+
+    EXPECT_EQ(refused_at("env_deploy", "", "s"), "/node_id");
+    EXPECT_EQ(refused_at("env_deploy", "n", ""), "/site_id");
+    EXPECT_EQ(refused_at("env_deploy", "n", "s"), "");
+    EXPECT_EQ(refused_at("node_provision", "", ""), "/node_id");
+    EXPECT_EQ(refused_at("node_provision", "n", "s"), "/site_id");
+    EXPECT_EQ(refused_at("node_provision", "n", ""), "");
+    EXPECT_EQ(refused_at("msuite_submit", "", ""), "");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "application/error_detail.hpp"
+#include "application/follow_jobs.hpp"
 #include "application/repeated_requests.hpp"
 
 namespace sluice {
@@ -33,6 +34,7 @@ Result<Job> replay(Transaction& tx, const ReplayJob& command, Duration remembere
     spec.created_at = tx.now();
     spec.run_after = tx.now();
     spec.depends_on.clear();
+    if (auto refusal = prepare_to_follow(tx, spec, false)) return *std::move(refusal);
 
     Arrival arrival{accepted(std::move(spec)), false};
     tx.record(arrival.job, Step::submitted, std::nullopt, command.actor,

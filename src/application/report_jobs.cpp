@@ -77,7 +77,7 @@ void finish(Transaction& tx, Job& job, const Report& report) {
     if (report.outcome == Outcome::succeeded && job.progress) job.progress = 100;
     end_job(tx, job,
             {.step = step_of(report.outcome),
-             .actor = worker_actor(job.lease->worker_id),
+             .actor = report.actor.empty() ? worker_actor(job.lease->worker_id) : report.actor,
              .detail = error_detail(job.error_code, job.error_message)});
 }
 

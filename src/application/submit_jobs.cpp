@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "application/finish_jobs.hpp"
+#include "application/follow_jobs.hpp"
 #include "application/repeated_requests.hpp"
+#include "domain/check.hpp"
 
 namespace sluice {
 namespace {
@@ -76,9 +78,8 @@ std::optional<Error> refuse_cycle(const SubmitJobs& command) {
 }
 
 // Gives the job its id and time, and turns references to its siblings into ids.
-JobSpec settled_spec(Transaction& tx, const SubmitJobs& command, std::size_t place,
+JobSpec settled_spec(Transaction& tx, const SubmitJobs& command, JobSpec spec, std::size_t place,
                      const std::vector<JobId>& ids) {
-    JobSpec spec = command.jobs[place];
     spec.id = ids[place];
     spec.created_at = tx.now();
     spec.run_after = std::max(spec.run_after, tx.now());
@@ -94,7 +95,10 @@ JobSpec settled_spec(Transaction& tx, const SubmitJobs& command, std::size_t pla
 // Gathers what all commands of a batch bring, so that it is stored in one call.
 class Intake {
   public:
-    Intake(Transaction& tx, std::size_t jobs) : tx_(tx) { arrivals_.reserve(jobs); }
+    // `is_own`: the jobs are of the engine's own making, and have their ids.
+    Intake(Transaction& tx, std::size_t jobs, bool is_own = false) : tx_(tx), is_own_(is_own) {
+        arrivals_.reserve(jobs);
+    }
 
     // Takes the command's jobs in, or refuses it whole. Returns their ids.
     Result<std::vector<JobId>> accept(const SubmitJobs& command);
@@ -109,6 +113,7 @@ class Intake {
 
   private:
     Transaction& tx_;
+    bool is_own_;
     std::vector<Arrival> arrivals_;
     std::vector<std::pair<std::size_t, Job>> doomed_;  // place, and the dependency that failed
     std::size_t stored_ = 0;
@@ -125,10 +130,19 @@ Result<std::vector<JobId>> Intake::accept(const SubmitJobs& command) {
         dependencies.push_back(std::move(*looked));
     }
 
+    std::vector<JobSpec> specs = command.jobs;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        if (auto refusal = prepare_to_follow(tx_, specs[i], is_own_)) {
+            refusal->pointer = command.is_batch ? fmt::format("/jobs/{}", i) : "";
+            return *std::move(refusal);
+        }
+    }
     std::vector<JobId> ids(command.jobs.size());
-    for (JobId& id : ids) id = tx_.next_job_id();
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        ids[i] = is_own_ ? specs[i].id : tx_.next_job_id();
+    }
     for (std::size_t i = 0; i < command.jobs.size(); ++i) {
-        Job job = accepted(settled_spec(tx_, command, i, ids));
+        Job job = accepted(settled_spec(tx_, command, std::move(specs[i]), i, ids));
         tx_.record(job, Step::submitted, std::nullopt, command.actor);
         if (dependencies[i].failed)
             doomed_.emplace_back(arrivals_.size(), *std::move(dependencies[i].failed));
@@ -204,6 +218,17 @@ std::vector<Result<Submitted>> submit_jobs(Transaction& tx, std::span<const Subm
         }
     }
     return answers;
+}
+
+Job submit_own(Transaction& tx, const JobSpec& spec, const std::string& actor) {
+    SubmitJobs command;
+    command.jobs.push_back(spec);
+    command.actor = actor;
+    Intake intake(tx, 1, true);
+    const auto accepted = intake.accept(command);
+    check(static_cast<bool>(accepted), "a job of the engine's own making is accepted");
+    intake.store();
+    return std::move(intake.hand_out(0, 1).front());
 }
 
 }  // namespace sluice

@@ -11,4 +11,7 @@ namespace sluice {
 std::vector<Result<Submitted>> submit_jobs(Transaction& tx, std::span<const SubmitJobs> commands,
                                            Duration remembered);
 
+// Accepts a job of the engine's own making, which has its id and was decided on with its entity.
+Job submit_own(Transaction& tx, const JobSpec& spec, const std::string& actor);
+
 }  // namespace sluice

@@ -12,6 +12,9 @@ void Transaction::record(Job& job, Step step, std::optional<JobState> from, std:
                      .detail = std::move(detail)};
     events_.push_back(sluice::record(job, std::move(parts)));
     count(events_.back());
+    if (!job.spec.entity_id.empty()) {
+        touched_.push_back(watch_id({job.spec.tenant, job.spec.entity_type, job.spec.entity_id}));
+    }
 }
 
 void Transaction::count(const Event& event) {
@@ -34,6 +37,13 @@ void Transaction::append(std::span<const LogLine> lines) {
     for (const LogLine& line : lines) {
         if (touched_.empty() || touched_.back() != line.job) touched_.push_back(line.job);
     }
+}
+
+void Transaction::write(std::span<const Entity> entities, std::span<const EntityEvent> events) {
+    if (!entities.empty()) session_.entities().put(entities);
+    if (!events.empty()) session_.entities().append(events);
+    written_ = written_ || !entities.empty() || !events.empty();
+    for (const Entity& entity : entities) touched_.push_back(watch_id(entity.key));
 }
 
 void Transaction::flush() {

@@ -6,6 +6,7 @@
 
 #include "application/ports/store.hpp"
 #include "application/ports/telemetry.hpp"
+#include "application/rules.hpp"
 #include "domain/chance.hpp"
 
 namespace sluice {
@@ -14,18 +15,21 @@ namespace sluice {
 // Events are gathered and written together; see flush().
 class Transaction {
   public:
-    Transaction(Session& session, Timestamp now, IdSource& ids, Chance& chance)
-        : session_(session), now_(now), ids_(ids), chance_(chance) {}
+    Transaction(Session& session, const Rules& rules, Timestamp now, IdSource& ids, Chance& chance)
+        : session_(session), rules_(rules), now_(now), ids_(ids), chance_(chance) {}
 
     JobStore& jobs() { return session_.jobs(); }
     LeaseStore& leases() { return session_.leases(); }
     HistoryStore& history() { return session_.history(); }
     IdempotencyStore& idempotency() { return session_.idempotency(); }
+    EntityStore& entities() { return session_.entities(); }
+    const Rules& rules() const { return rules_; }
 
     Timestamp now() const { return now_; }
     // What happens from here on happens no earlier than this: nodes' clocks differ a little, and a
     // job's history is told in order.
     void not_before(Timestamp moment) { now_ = std::max(now_, moment); }
+    std::int64_t next_number() { return ids_.next(now_); }
     JobId next_job_id() { return JobId{ids_.next(now_)}; }
     // The next tokens are larger than this one.
     void skip_tokens(LeaseToken used) { ids_.skip_to(used.value); }
@@ -39,6 +43,9 @@ class Transaction {
 
     // Stores log lines now.
     void append(std::span<const LogLine> lines);
+
+    // Writes changed entities and their events now.
+    void write(std::span<const Entity> entities, std::span<const EntityEvent> events);
 
     // Whether anything was written.
     bool has_written() const { return written_; }
@@ -55,6 +62,7 @@ class Transaction {
     void count(const Event& event);
 
     Session& session_;
+    const Rules& rules_;
     Timestamp now_;
     IdSource& ids_;
     Chance& chance_;

@@ -34,12 +34,17 @@ class TamperedReader : public JobReader {
     std::vector<Job> list(const JobFilter& filter, JobId before, int limit) override {
         return inner_->list(filter, before, limit);
     }
+    std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit) override {
+        return inner_->page(filter, offset, limit);
+    }
+    std::int64_t count(const JobFilter& filter) override { return inner_->count(filter); }
     std::vector<LogLine> logs(JobId job, std::int64_t after, int limit) override {
         return inner_->logs(job, after, limit);
     }
     std::vector<JobId> ids_after(JobId after, int limit) override {
         return inner_->ids_after(after, limit);
     }
+    EntityReader& entities() override { return inner_->entities(); }
 
   private:
     std::unique_ptr<JobReader> inner_;

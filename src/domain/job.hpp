@@ -109,5 +109,7 @@ Job accepted(JobSpec spec);
 inline constexpr std::string_view lease_expired_code = "LEASE_EXPIRED";
 inline constexpr std::string_view job_timeout_code = "JOB_TIMEOUT";
 inline constexpr std::string_view dependency_failed_code = "DEPENDENCY_FAILED";
+inline constexpr std::string_view resource_failed_code = "RESOURCE_FAILED";
+inline constexpr std::string_view gate_closed_code = "GATE_CLOSED";
 
 }  // namespace sluice

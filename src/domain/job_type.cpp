@@ -1,6 +1,7 @@
 #include "domain/job_type.hpp"
 
 #include <array>
+#include <string_view>
 
 namespace sluice {
 namespace {
@@ -25,9 +26,9 @@ constexpr auto checked_types = std::to_array<CheckedType>({
     {"temp_env_expire", 3, 1min},
 });
 
-// Sites and nodes: 30 minutes, three attempts, after 1, 5 and 15 minutes.
-constexpr auto site_types = std::to_array<const char*>({
-    "node_provision",
+// Nodes, and sites on them: 30 minutes, three attempts, after 1, 5 and 15 minutes.
+constexpr std::string_view node_type = "node_provision";
+constexpr auto site_types = std::to_array<std::string_view>({
     "site_create",
     "site_import",
     "env_create",
@@ -45,6 +46,15 @@ constexpr auto site_types = std::to_array<const char*>({
     "health_check",
 });
 
+JobType type_on_node(std::string_view name) {
+    return {.name = std::string(name),
+            .max_attempts = 3,
+            .timeout = 30min,
+            .backoff = Backoff::list({1min, 5min, 15min}),
+            .needs_node = true,
+            .admin_cancels = true};
+}
+
 }  // namespace
 
 JobTypes JobTypes::built_in() {
@@ -55,11 +65,13 @@ JobTypes JobTypes::built_in() {
                    .timeout = checked.timeout,
                    .backoff = Backoff::none()});
     }
-    for (const char* name : site_types) {
-        types.put({.name = name,
-                   .max_attempts = 3,
-                   .timeout = 30min,
-                   .backoff = Backoff::list({1min, 5min, 15min})});
+    JobType provision = type_on_node(node_type);
+    provision.refuses_site = true;
+    types.put(std::move(provision));
+    for (const std::string_view name : site_types) {
+        JobType type = type_on_node(name);
+        type.needs_site = true;
+        types.put(std::move(type));
     }
     // A runner that goes silent is replaced; how long a deployment may take is the operator's
     // choice.

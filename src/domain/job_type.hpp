@@ -18,6 +18,10 @@ struct JobType {
     Duration timeout = std::chrono::minutes(30);  // zero: no deadline
     Backoff backoff = Backoff::exponential(std::chrono::seconds(1), std::chrono::minutes(5));
     bool retry_on_timeout = false;
+    bool needs_node = false;     // its jobs touch a node, and say which one
+    bool needs_site = false;     // its jobs are about a site, and say which one
+    bool refuses_site = false;   // its jobs are about a node only
+    bool admin_cancels = false;  // only admins cancel its jobs
 
     bool operator==(const JobType&) const = default;
 };

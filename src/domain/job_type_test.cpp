@@ -59,6 +59,10 @@ TEST(BuiltInTypes, GiveSitesThreeAttemptsOfThirtyMinutes) {
         EXPECT_EQ(type->timeout, 30min) << name;
         EXPECT_EQ(type->backoff, Backoff::list({1min, 5min, 15min})) << name;
         EXPECT_FALSE(type->retry_on_timeout) << name;
+        EXPECT_TRUE(type->needs_node) << name;
+        EXPECT_TRUE(type->admin_cancels) << name;
+        EXPECT_EQ(type->needs_site, std::string_view(name) != "node_provision") << name;
+        EXPECT_EQ(type->refuses_site, !type->needs_site) << name;
     }
 }
 

@@ -15,6 +15,12 @@ enum class ErrorCode {
     conflict,              // the object's state does not allow this
     lease_lost,            // the lease has ended, or another one has taken its place
     idempotency_mismatch,  // this key was used with another body
+    forbidden,             // this caller may not do it
+    invalid_transition,    // the table of the entity's kind does not have this step
+    gate_closed,           // a check that is asked for has not succeeded
+    resource_failed,       // the site or environment has failed and waits for its reset
+    resource_not_failed,   // only what has failed can be reset
+    job_not_cancellable,   // the job has ended
     unavailable,           // the store cannot answer now; try again
     shutting_down,         // the engine is stopping; try again elsewhere or later
 };

@@ -58,7 +58,8 @@ class CommandQueue {
             return {.job = items.front().lease.job};
         } else if constexpr (std::is_same_v<Item, CancelJob>) {
             return {.job = items.front().job};
-        } else if constexpr (std::is_same_v<Item, SubmitJobs> || std::is_same_v<Item, ReplayJob>) {
+        } else if constexpr (std::is_same_v<Item, SubmitJobs> || std::is_same_v<Item, ReplayJob> ||
+                             std::is_same_v<Item, EntityAction>) {
             return {};
         } else {
             return {.to_claims = true};

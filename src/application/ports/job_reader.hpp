@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "application/commands.hpp"
+#include "application/ports/entity_store.hpp"
 #include "domain/history.hpp"
 #include "domain/job.hpp"
 
@@ -49,6 +50,12 @@ class JobReader {
     // Jobs that the filter accepts with ids below `before`, newest first, `limit` at the most.
     virtual std::vector<Job> list(const JobFilter& filter, JobId before, int limit) = 0;
 
+    // The same from the newest, without the first `offset` of them.
+    virtual std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit) = 0;
+
+    // How many jobs the filter accepts.
+    virtual std::int64_t count(const JobFilter& filter) = 0;
+
     // The job's events with numbers above `after`, in order, `limit` at the most.
     virtual std::vector<Event> events(JobId job, std::int64_t after, int limit) = 0;
 
@@ -61,6 +68,10 @@ class JobReader {
 
     // How many jobs are queued, by lane; nothing where only the writing session knows.
     virtual std::optional<Depths> depths() { return std::nullopt; }
+
+    // What the jobs are about, as this reader sees it. A session's jobs give a reader that keeps
+    // nothing from changing.
+    virtual EntityReader& entities() = 0;
 
     std::optional<Job> find_one(JobId id) { return std::move(find({&id, 1}).front()); }
 };

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "application/commands.hpp"
+#include "application/ports/entity_store.hpp"
 #include "application/ports/job_reader.hpp"
 #include "domain/lane.hpp"
 
@@ -168,6 +169,7 @@ class Session {
     virtual LeaseStore& leases() = 0;
     virtual HistoryStore& history() = 0;
     virtual IdempotencyStore& idempotency() = 0;
+    virtual EntityStore& entities() = 0;
 
     // When this returns, everything that was written is on disk and visible to readers.
     virtual void commit() = 0;
@@ -185,7 +187,7 @@ class Store {
     // session.
     virtual std::unique_ptr<JobReader> reader() = 0;
 
-    // The largest number that was ever given to a job or a lease by this store's user.
+    // The largest number that was ever given to a job, a lease or an entity by this store's user.
     virtual std::int64_t last_id() = 0;
 
     // Which user of a shared store this is: a number from 0 to 1023 that no other one has, for the

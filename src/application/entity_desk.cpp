@@ -1,0 +1,214 @@
+#include "application/entity_desk.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "application/json_values.hpp"
+#include "application/submit_jobs.hpp"
+#include "domain/check.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t attributes_bytes_max = 256 * 1024;
+
+std::optional<Error> check_size(const Attributes& attributes) {
+    std::size_t bytes = 0;
+    for (const auto& [name, value] : attributes) bytes += name.size() + value.size();
+    if (bytes <= attributes_bytes_max) return std::nullopt;
+    return refuse("attributes",
+                  fmt::format("have {} bytes; at most {} are allowed", bytes, attributes_bytes_max),
+                  ErrorCode::too_large);
+}
+
+Error no_such_step(const Entity& entity, const EntityKind& kind, std::string_view action) {
+    std::string from;
+    for (const EntityTransition& row : kind.transitions) {
+        if (row.action != action) continue;
+        for (const std::string& state : row.from) from += (from.empty() ? "" : ", ") + state;
+    }
+    if (from.empty()) {
+        return {ErrorCode::invalid, fmt::format("a {} has no action {}", kind.name, action),
+                "/action"};
+    }
+    return {ErrorCode::invalid_transition,
+            fmt::format("{} is {}; {} is possible only from {}", to_text(entity.key), entity.state,
+                        action, from),
+            ""};
+}
+
+// A job that checks or moves the entity, with what it needs to know of it.
+NewJob ordered_job(const Entity& entity, const JobOrder& order, const Entity* profile) {
+    Attributes payload{{entity.key.kind + "_id", json_string(entity.key.id)}};
+    for (const std::string& name : order.carries) {
+        const auto value = entity.attributes.find(name);
+        if (value != entity.attributes.end()) payload.insert(*value);
+    }
+    if (profile) add_profile(payload, *profile);
+    NewJob job;
+    job.type = order.job_type;
+    job.payload = to_json(payload);
+    return job;
+}
+
+}  // namespace
+
+void add_profile(Attributes& payload, const Entity& profile) {
+    payload["runtime_profile_id"] = json_string(profile.key.id);
+    const auto copy = [&](const char* from, const char* to) {
+        const auto value = profile.attributes.find(from);
+        if (value != profile.attributes.end()) payload[to] = value->second;
+    };
+    copy("kind", "runtime_profile_kind");
+    copy("profile_revision", "runtime_profile_revision");
+}
+
+std::optional<Entity> EntityDesk::find(const EntityKey& key) {
+    const auto changed = changed_.find(key);
+    if (changed != changed_.end()) return changed->second;
+    return tx_.entities().find_one(key);
+}
+
+std::vector<Entity> EntityDesk::list(const EntityFilter& filter, int limit) {
+    std::vector<Entity> found = tx_.entities().list(filter, newest_entity, 0, limit);
+    std::erase_if(found, [&](const Entity& entity) { return changed_.contains(entity.key); });
+    for (const auto& [key, entity] : changed_) {
+        if (filter.accepts(entity)) found.push_back(entity);
+    }
+    std::sort(found.begin(), found.end(),
+              [](const Entity& a, const Entity& b) { return a.number > b.number; });
+    if (std::ssize(found) > limit) found.resize(static_cast<std::size_t>(limit));
+    return found;
+}
+
+std::optional<Job> EntityDesk::find_job(JobId id) {
+    return tx_.jobs().find_one(id);
+}
+
+Result<Entity> EntityDesk::create(NewEntity wanted) {
+    const EntityKind* kind = rules().kinds.find(wanted.key.kind);
+    if (!kind) {
+        return refuse("kind", fmt::format("\"{}\" is not a known kind of entity", wanted.key.kind));
+    }
+    if (auto refusal = check_name("id", wanted.key.id)) return *std::move(refusal);
+    if (auto refusal = check_size(wanted.attributes)) return *std::move(refusal);
+    Entity entity;
+    entity.number = tx_.next_number();
+    entity.key = std::move(wanted.key);
+    if (entity.key.id.empty()) entity.key.id = to_text(JobId{entity.number});
+    if (find(entity.key)) {
+        return Error{ErrorCode::conflict, fmt::format("there is a {} already", to_text(entity.key)),
+                     "/id"};
+    }
+    entity.parent = std::move(wanted.parent);
+    entity.state = kind->initial;
+    entity.created_at = now();
+    entity.attributes = std::move(wanted.attributes);
+    note(entity, "created", "", "");
+    return entity;
+}
+
+void EntityDesk::note(Entity& entity, std::string_view action, std::string from,
+                      std::string detail) {
+    ++entity.revision;
+    entity.updated_at = now();
+    events_.push_back({.key = entity.key,
+                       .seq = entity.revision,
+                       .at = now(),
+                       .action = std::string(action),
+                       .from = std::move(from),
+                       .to = entity.state,
+                       .actor = actor_,
+                       .job = cause_,
+                       .detail = std::move(detail)});
+    changed_[entity.key] = entity;
+}
+
+std::optional<Error> EntityDesk::act(Entity& entity, std::string_view action, std::string detail) {
+    const EntityKind* kind = rules().kinds.find(entity.key.kind);
+    check(kind != nullptr, "an entity's kind is known");
+    if (!kind->next_state(entity.state, action)) return no_such_step(entity, *kind, action);
+    if (auto refusal = check_size(entity.attributes)) return refusal;
+    for (const Gate& gate : gates_before(tx_.jobs().entities(), entity, *kind, action)) {
+        const GateVerdict verdict = check_gate(tx_.jobs(), entity, gate);
+        if (!verdict.open) return gate_refusal(verdict);
+    }
+    if (auto refusal = order_jobs(entity, *kind, action)) return refusal;
+    move(entity, action, std::move(detail));
+    return std::nullopt;
+}
+
+bool EntityDesk::move(Entity& entity, std::string_view action, std::string detail) {
+    const EntityKind* kind = rules().kinds.find(entity.key.kind);
+    check(kind != nullptr, "an entity's kind is known");
+    const auto next = kind->next_state(entity.state, action);
+    if (!next) return false;
+    std::string from = std::exchange(entity.state, *next);
+    note(entity, action, std::move(from), std::move(detail));
+    return true;
+}
+
+void EntityDesk::save(Entity& entity, std::string_view action, std::string detail) {
+    note(entity, action, entity.state, std::move(detail));
+}
+
+void EntityDesk::touch(Entity& entity) {
+    entity.updated_at = now();
+    changed_[entity.key] = entity;
+}
+
+std::optional<Error> EntityDesk::order_jobs(Entity& entity, const EntityKind& kind,
+                                            std::string_view action) {
+    const std::size_t before = submits_.size();
+    std::vector<std::string> ids;
+    for (const JobOrder& order : kind.orders) {
+        if (order.action != action) continue;
+        const ProfileChoice choice = choice_in_app(tx_.jobs().entities(), entity, order.profiles);
+        const std::vector<Entity> profiles = profiles_for(tx_.jobs().entities(), entity, choice);
+        for (std::size_t i = 0; i < std::max<std::size_t>(profiles.size(), 1); ++i) {
+            const Entity* profile = profiles.empty() ? nullptr : &profiles[i];
+            auto id = submit_for(entity, ordered_job(entity, order, profile));
+            if (!id) {
+                submits_.resize(before);
+                return id.error();
+            }
+            ids.push_back(to_text(*id));
+        }
+    }
+    if (!ids.empty()) entity.attributes["job_id"] = json_string(ids.front());
+    if (ids.size() > 1) entity.attributes["job_ids"] = json_list(ids);
+    return std::nullopt;
+}
+
+Result<JobId> EntityDesk::submit(NewJob wanted) {
+    auto spec = make_job(std::move(wanted), rules().types, now());
+    if (!spec) return spec.error();
+    spec->id = tx_.next_job_id();
+    const JobId id = spec->id;
+    submits_.push_back(*std::move(spec));
+    return id;
+}
+
+Result<JobId> EntityDesk::submit_for(Entity& entity, NewJob wanted) {
+    wanted.tenant = entity.key.tenant;
+    wanted.project = entity.parent;
+    wanted.entity_type = entity.key.kind;
+    wanted.entity_id = entity.key.id;
+    auto id = submit(std::move(wanted));
+    if (id) entity.attributes["job_id"] = json_string(to_text(*id));
+    return id;
+}
+
+void EntityDesk::apply() {
+    std::vector<Entity> entities;
+    entities.reserve(changed_.size());
+    for (auto& [key, entity] : changed_) entities.push_back(std::move(entity));
+    changed_.clear();
+    tx_.write(entities, events_);
+    events_.clear();
+    for (const JobSpec& spec : submits_) submitted_.push_back(submit_own(tx_, spec, actor_));
+    submits_.clear();
+}
+
+}  // namespace sluice

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "application/gates.hpp"
+#include "application/make_job.hpp"
+#include "application/transaction.hpp"
+#include "domain/entity.hpp"
+#include "domain/entity_kind.hpp"
+#include "domain/result.hpp"
+
+namespace sluice {
+
+struct NewEntity {
+    EntityKey key{};  // without an id: it gets one of 24 hex digits
+    std::string parent{};
+    Attributes attributes{};
+};
+
+// Says in a job's payload against which runtime profile it runs.
+void add_profile(Attributes& payload, const Entity& profile);
+
+// Where entities are changed. Everything that is done here is gathered, seen by whoever asks the
+// same desk, and written by apply(); a desk that is dropped before has changed nothing.
+//
+//     auto changeset = desk.find({tenant, "changeset", id});
+//     if (!changeset || changeset->parent != app) return not_found(...);
+//     changeset->attributes["head_sha"] = json_string(sha);
+//     if (auto refusal = desk.act(*changeset, "submit")) return *refusal;   // table, gates, orders
+//     return EntityAnswer{.entity = *changeset, .jobs = desk.submitted()};
+class EntityDesk {
+  public:
+    // `actor` is whom the changes are put down to; `cause` the job whose start or end they follow.
+    EntityDesk(Transaction& tx, std::string actor, std::optional<JobId> cause = std::nullopt)
+        : tx_(tx), actor_(std::move(actor)), cause_(cause) {}
+    EntityDesk(const EntityDesk&) = delete;
+    EntityDesk& operator=(const EntityDesk&) = delete;
+
+    Timestamp now() const { return tx_.now(); }
+    const Rules& rules() const { return tx_.rules(); }
+    const std::string& actor() const { return actor_; }
+    // Whom what follows is put down to.
+    void act_as(std::string actor) { actor_ = std::move(actor); }
+
+    // The entity as it is now, kept from changing until the commit.
+    std::optional<Entity> find(const EntityKey& key);
+    // Newest first; those that this desk has changed are as it left them. Not kept from changing:
+    // find() what is to be changed.
+    std::vector<Entity> list(const EntityFilter& filter, int limit = 1000);
+    std::optional<Job> find_job(JobId id);
+    // Jobs as they were before this desk did anything.
+    JobReader& jobs() { return tx_.jobs(); }
+
+    // Adds one in its kind's first state. Refuses when there is one of this key already.
+    Result<Entity> create(NewEntity wanted);
+
+    // Takes the action: the kind's table must allow it, its gates must be open, and its jobs are
+    // enqueued. Attributes that the caller has changed are written with it. On a refusal neither
+    // the entity nor the desk has changed.
+    std::optional<Error> act(Entity& entity, std::string_view action, std::string detail = {});
+
+    // The same without gates and orders, where the table allows it; returns whether it did.
+    bool move(Entity& entity, std::string_view action, std::string detail = {});
+
+    // Writes changed attributes.
+    void save(Entity& entity, std::string_view action = "updated", std::string detail = {});
+
+    // The same without an entry in its history: for what changes all the time and says little.
+    void touch(Entity& entity);
+
+    // Enqueues a job in this transaction, and returns its id. The wish must be one that make_job()
+    // accepts.
+    Result<JobId> submit(NewJob wanted);
+
+    // The same for an entity: tenant, project (its parent), entity_type and entity_id are filled
+    // in. The entity remembers the job as its attribute "job_id".
+    Result<JobId> submit_for(Entity& entity, NewJob wanted);
+
+    // The jobs that were enqueued so far. Whole only after apply().
+    std::vector<Job> submitted() const { return submitted_; }
+
+    // Writes everything. Once, at the end.
+    void apply();
+
+  private:
+    void note(Entity& entity, std::string_view action, std::string from, std::string detail);
+    std::optional<Error> order_jobs(Entity& entity, const EntityKind& kind,
+                                    std::string_view action);
+
+    Transaction& tx_;
+    std::string actor_;
+    std::optional<JobId> cause_;
+    std::map<EntityKey, Entity> changed_;
+    std::vector<EntityEvent> events_;
+    std::vector<JobSpec> submits_;
+    std::vector<Job> submitted_;
+};
+
+}  // namespace sluice

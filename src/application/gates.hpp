@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "application/ports/job_reader.hpp"
+#include "domain/entity.hpp"
+#include "domain/entity_kind.hpp"
+
+namespace sluice {
+
+// What a gate says about an entity right now.
+struct GateVerdict {
+    Gate gate;
+    bool open = false;
+    std::string message{};        // for people: what is missing, and the latest job of the kind
+    std::optional<Job> latest{};  // the latest job of the gate's type for this entity
+};
+
+// Asks for a success of a job of the gate's type, for the entity as it is now: when the job's
+// payload carries `head_sha` and the entity has one they are equal, and likewise the runtime
+// profile that the gate asks for, in its present revision. What the reader sees counts.
+GateVerdict check_gate(JobReader& reader, const Entity& entity, const Gate& gate);
+
+// The gates before an action of the entity, as its app has them.
+std::vector<Gate> gates_before(EntityReader& entities, const Entity& entity, const EntityKind& kind,
+                               std::string_view action);
+
+// Which profiles the entity's app has chosen for its checks, or the usual ones.
+ProfileChoice choice_in_app(EntityReader& entities, const Entity& entity, ProfileChoice usual);
+
+// The runtime profiles of the entity's app that a check of it must run against.
+std::vector<Entity> profiles_for(EntityReader& entities, const Entity& entity,
+                                 ProfileChoice choice);
+
+// The refusal for a closed gate.
+Error gate_refusal(const GateVerdict& verdict);
+
+}  // namespace sluice

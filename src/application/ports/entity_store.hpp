@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "domain/entity.hpp"
+
+namespace sluice {
+
+// Which entities a list shows. An empty string or an empty list does not narrow it.
+struct EntityFilter {
+    std::string tenant = "default";
+    std::string kind{};
+    std::string parent{};
+    std::vector<std::string> states{};
+
+    bool accepts(const Entity& entity) const;
+};
+
+inline constexpr std::int64_t newest_entity = INT64_MAX;
+
+// Reads entities and their history. Every sentence has a test in tests/contract/.
+class EntityReader {
+  public:
+    virtual ~EntityReader() = default;
+
+    // The entities of these keys, in this order; nothing where there is none.
+    virtual std::vector<std::optional<Entity>> find(std::span<const EntityKey> keys) = 0;
+
+    // Those that the filter accepts with numbers below `before`, newest first, without the first
+    // `offset` of them, `limit` at the most.
+    virtual std::vector<Entity> list(const EntityFilter& filter, std::int64_t before,
+                                     std::int64_t offset, int limit) = 0;
+
+    // How many the filter accepts.
+    virtual std::int64_t count(const EntityFilter& filter) = 0;
+
+    // The entity's events with numbers above `after`, in order, `limit` at the most.
+    virtual std::vector<EntityEvent> events(const EntityKey& key, std::int64_t after,
+                                            int limit) = 0;
+
+    std::optional<Entity> find_one(const EntityKey& key) {
+        return std::move(find({&key, 1}).front());
+    }
+};
+
+// Writes entities. What a session's find() gave, no other session changes until this one has ended;
+// where it gave nothing, and another session adds one meanwhile, the commit is a StoreConflict.
+// What list() gave is not kept from changing.
+class EntityStore : public EntityReader {
+  public:
+    // Adds entities, or writes all of them anew but for their numbers and creation times.
+    virtual void put(std::span<const Entity> entities) = 0;
+
+    // Appends; an entity's events come in the order of their numbers. Nothing here is ever changed.
+    virtual void append(std::span<const EntityEvent> events) = 0;
+};
+
+}  // namespace sluice

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "domain/entity_kind.hpp"
+#include "domain/job_type.hpp"
+
+namespace sluice {
+
+// What the operator has laid down about jobs and what they are about. Does not change while the
+// engine runs.
+struct Rules {
+    JobTypes types = JobTypes::built_in();
+    EntityKinds kinds = EntityKinds::built_in();
+
+    static const Rules& built_in();
+};
+
+}  // namespace sluice
