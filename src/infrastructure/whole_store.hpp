@@ -18,7 +18,7 @@ class WholeStore {
     virtual std::vector<IdempotentRequest> requests_after(const IdempotencyKey& last,
                                                           int limit) = 0;
 
-    // No number above it was ever given to a job or a lease.
+    // No number above it was ever given to a job, a lease or an entity.
     virtual std::int64_t last_id() = 0;
 };
 

@@ -163,5 +163,95 @@ TEST_P(StoreContract, ListPagesThroughWhatTheFilterAccepts) {
     }
 }
 
+// ── pages and counts ──
+
+TEST_P(StoreContract, APageGivesWhatTheFilterAcceptsFromTheNewestWithoutTheFirst) {
+    for (std::int64_t id = 1; id <= 60; ++id) put(spec(id, id % 3 == 0 ? "wanted" : "other"));
+    const auto page = [&](std::int64_t offset, int limit) {
+        return ids_of(store->reader()->page({.type = "wanted"}, offset, limit));
+    };
+
+    EXPECT_EQ(page(0, 3), (Ids{{60}, {57}, {54}}));
+    EXPECT_EQ(page(3, 2), (Ids{{51}, {48}}));
+    EXPECT_EQ(page(18, 10), (Ids{{6}, {3}}));
+    EXPECT_EQ(page(20, 10), Ids{});
+    EXPECT_EQ(page(0, 0), Ids{});
+    EXPECT_EQ(store->reader()->count({.type = "wanted"}), 20);
+    EXPECT_EQ(store->reader()->count({.type = "nobody's"}), 0);
+}
+
+TEST_P(StoreContract, PagesAndCountsFollowEveryPartOfTheFilter) {
+    put(with(1, &JobSpec::labels, {"gpu"}));
+    put(with(2, &JobSpec::labels, {"a3:gpu"}));  // contains how the other one is stored
+    put_running(with(3, &JobSpec::type, std::string("running")), {.worker_id = "w1"});
+    put_running(with(4, &JobSpec::type, std::string("held")), {.token = 1004, .worker_id = "w2"});
+    finish(ended_under_worker(*find(JobId{4}), JobState::canceled, at(1)));
+    finish(ended(put(with(5, &JobSpec::project, std::string("shop"))), JobState::canceled, at(1)));
+    finish(ended(put_running(with(6, &JobSpec::type, std::string("done")), {.token = 1006}),
+                 JobState::succeeded, at(1)));
+    requeue(requeued(put_running(with(7, &JobSpec::type, std::string("back")), {.token = 1007}),
+                     at(5)));
+    put(with(8, &JobSpec::tenant, std::string("acme")));
+    put(with(9, &JobSpec::project, std::string("shop")));
+    JobSpec about = with(10, &JobSpec::project, std::string("shop"));
+    about.entity_type = "site";
+    about.entity_id = "e";
+    put(about);
+
+    const std::vector<JobFilter> filters{
+        {},
+        {.tenant = ""},
+        {.tenant = "acme"},
+        {.tenant = "acme", .project = "shop"},
+        {.states = {JobState::queued}},
+        {.states = {JobState::running}},
+        {.states = {JobState::queued, JobState::running}},
+        {.states = {JobState::canceled}},
+        {.states = {JobState::succeeded, JobState::canceled}},
+        {.states = {JobState::queued, JobState::canceled}},
+        {.project = "shop"},
+        {.states = {JobState::queued}, .project = "shop"},
+        {.states = {JobState::canceled}, .project = "shop"},
+        {.states = {JobState::canceled, JobState::succeeded}, .project = "shop"},
+        {.project = "shop", .entity_type = "site", .entity_id = "e"},
+        {.states = {JobState::running}, .entity_id = "e"},
+        {.worker_id = "w1"},
+        {.worker_id = "w2"},
+        {.states = {JobState::running}, .worker_id = "w2"},
+        {.label = "gpu"},
+        {.created_from = at(0), .from = JobId{3}},
+    };
+    for (std::size_t i = 0; i < filters.size(); ++i) {
+        const JobFilter& filter = filters[i];
+        const Ids all = list(filter);
+        const auto reader = store->reader();
+        EXPECT_EQ(reader->count(filter), std::ssize(all)) << "filter " << i;
+        EXPECT_EQ(ids_of(reader->page(filter, 0, 100)), all) << "filter " << i;
+        const Ids rest(all.begin() + std::min<std::ptrdiff_t>(1, std::ssize(all)), all.end());
+        EXPECT_EQ(ids_of(reader->page(filter, 1, 100)), rest) << "filter " << i;
+    }
+}
+
+TEST_P(StoreContract, APageGivesWholeJobs) {
+    const Job job = put_running(spec(1));
+
+    EXPECT_EQ(store->reader()->page({}, 0, 10), std::vector<Job>{job});
+}
+
+TEST_P(StoreContract, ListsPagesAndCountsOfASessionShowTheJobsThatItHasPut) {
+    put(spec(1));
+    commit([&](Session& session) {
+        const Arrival arrival{queued(with(2, &JobSpec::project, std::string("shop"))), false};
+        session.jobs().put({&arrival, 1});
+
+        EXPECT_EQ(ids_of(session.jobs().list({}, newest, 10)), (Ids{{2}, {1}}));
+        EXPECT_EQ(ids_of(session.jobs().list({.states = {JobState::queued}, .project = "shop"},
+                                             newest, 10)),
+                  Ids{{2}});
+        EXPECT_EQ(ids_of(session.jobs().page({}, 1, 10)), Ids{{1}});
+        EXPECT_EQ(session.jobs().count({}), 2);
+    });
+}
+
 }  // namespace
 }  // namespace sluice

@@ -205,6 +205,23 @@ TEST_P(StoreContract, KeysAreHeldUntilTheLeaseIsClosedNotUntilTheJobEnds) {
     EXPECT_EQ(claimable(at(1)), Ids{{2}});
 }
 
+TEST_P(StoreContract, AJobThatEndsInTheSessionThatTookItLetsTheNextOneHaveItsKeyAtOnce) {
+    for (const std::int64_t id : {1, 2, 3}) put(with_keys(id, {"k"}));
+
+    commit([&](Session& session) {
+        for (const std::int64_t id : {1, 2}) {
+            std::vector<Job> taken = take(session, {}, 9, at(0));
+            ASSERT_EQ(ids_of(taken), Ids{{id}});
+            const Job job = running(taken.at(0), {.token = 1000 + id});
+            session.leases().open({&job, 1});
+            const Job over = ended(job, JobState::failed, at(0));
+            session.jobs().finish({&over, 1});
+        }
+    });
+
+    EXPECT_EQ(claimable(at(0)), Ids{{3}});
+}
+
 TEST_P(StoreContract, AFreedKeyGoesToTheBestOfThoseThatWaitForIt) {
     JobSpec urgent = with_keys(4, {"k"});
     urgent.priority = 1;

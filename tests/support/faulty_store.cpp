@@ -13,6 +13,7 @@ class FaultyStore::FaultySession : public Session {
     LeaseStore& leases() override { return used().leases(); }
     HistoryStore& history() override { return used().history(); }
     IdempotencyStore& idempotency() override { return used().idempotency(); }
+    EntityStore& entities() override { return used().entities(); }
 
     void commit() override {
         if (plan_ && plan_->is_conflict) throw StoreConflict("another session was faster");

@@ -41,6 +41,21 @@ std::vector<Job> MemoryRecords::list(const JobFilter& filter, JobId before, int 
     return found;
 }
 
+std::vector<Job> MemoryRecords::page(const JobFilter& filter, std::int64_t offset,
+                                     int limit) const {
+    std::vector<Job> found;
+    for (auto row = jobs.rbegin(); row != jobs.rend() && std::ssize(found) < limit; ++row) {
+        const Job& job = row->second.job;
+        if (filter.accepts(job) && offset-- <= 0) found.push_back(job);
+    }
+    return found;
+}
+
+std::int64_t MemoryRecords::count(const JobFilter& filter) const {
+    return std::count_if(jobs.begin(), jobs.end(),
+                         [&](const auto& row) { return filter.accepts(row.second.job); });
+}
+
 std::vector<Event> MemoryRecords::events_after(JobId job, std::int64_t after, int limit) const {
     return after_number(events, job, after, limit);
 }

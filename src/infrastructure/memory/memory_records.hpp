@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "application/ports/store.hpp"
+#include "infrastructure/memory/entity_records.hpp"
 #include "infrastructure/queue/lease_clock.hpp"
 #include "infrastructure/queue/ready_queue.hpp"
 
@@ -24,6 +25,7 @@ struct MemoryRecords {
     std::unordered_map<JobId, std::vector<Event>> events;
     std::unordered_map<JobId, std::vector<LogLine>> logs;
     std::map<std::pair<std::string, std::string>, IdempotentRequest> requests;  // by tenant and key
+    EntityRecords entities;
     std::int64_t last_id = 0;
 
     ReadyQueue queue;
@@ -33,6 +35,8 @@ struct MemoryRecords {
 
     std::vector<std::optional<Job>> find(std::span<const JobId> ids) const;
     std::vector<Job> list(const JobFilter& filter, JobId before, int limit) const;
+    std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit) const;
+    std::int64_t count(const JobFilter& filter) const;
     std::vector<Event> events_after(JobId job, std::int64_t after, int limit) const;
     std::vector<LogLine> logs_after(JobId job, std::int64_t after, int limit) const;
     std::vector<JobId> ids_after(JobId after, int limit) const;

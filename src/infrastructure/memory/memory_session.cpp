@@ -57,6 +57,14 @@ std::vector<Job> MemoryJobs::list(const JobFilter& filter, JobId before, int lim
     return work_.records.list(filter, before, limit);
 }
 
+std::vector<Job> MemoryJobs::page(const JobFilter& filter, std::int64_t offset, int limit) {
+    return work_.records.page(filter, offset, limit);
+}
+
+std::int64_t MemoryJobs::count(const JobFilter& filter) {
+    return work_.records.count(filter);
+}
+
 std::vector<Event> MemoryJobs::events(JobId job, std::int64_t after, int limit) {
     return work_.records.events_after(job, after, limit);
 }
@@ -211,6 +219,11 @@ HistoryStore& MemorySession::history() {
 IdempotencyStore& MemorySession::idempotency() {
     check(lock_.owns_lock(), "a session is not used after its commit");
     return idempotency_;
+}
+
+EntityStore& MemorySession::entities() {
+    check(lock_.owns_lock(), "a session is not used after its commit");
+    return entities_;
 }
 
 void MemorySession::commit() {

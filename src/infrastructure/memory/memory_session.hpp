@@ -35,15 +35,37 @@ class MemoryWork {
     Timestamp seen_now_before_;
 };
 
+class MemoryEntities : public EntityStore {
+  public:
+    explicit MemoryEntities(MemoryWork& work) : work_(work) {}
+
+    std::vector<std::optional<Entity>> find(std::span<const EntityKey> keys) override;
+    std::vector<Entity> list(const EntityFilter& filter, std::int64_t before, std::int64_t offset,
+                             int limit) override;
+    std::int64_t count(const EntityFilter& filter) override;
+    std::vector<EntityEvent> events(const EntityKey& key, std::int64_t after, int limit) override;
+    void put(std::span<const Entity> entities) override;
+    void append(std::span<const EntityEvent> events) override;
+
+  private:
+    void add(const Entity& entity);
+    void write(Entity& stored, const Entity& entity);
+
+    MemoryWork& work_;
+};
+
 class MemoryJobs : public JobStore {
   public:
-    explicit MemoryJobs(MemoryWork& work) : work_(work) {}
+    MemoryJobs(MemoryWork& work, MemoryEntities& entities) : work_(work), entities_(entities) {}
 
     std::vector<std::optional<Job>> find(std::span<const JobId> ids) override;
     std::vector<Job> list(const JobFilter& filter, JobId before, int limit) override;
+    std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit) override;
+    std::int64_t count(const JobFilter& filter) override;
     std::vector<Event> events(JobId job, std::int64_t after, int limit) override;
     std::vector<LogLine> logs(JobId job, std::int64_t after, int limit) override;
     std::vector<JobId> ids_after(JobId after, int limit) override;
+    EntityReader& entities() override { return entities_; }
     void put(std::span<const Arrival> arrivals) override;
     void requeue(std::span<const Job> jobs) override;
     void finish(std::span<const Job> jobs) override;
@@ -52,6 +74,7 @@ class MemoryJobs : public JobStore {
 
   private:
     MemoryWork& work_;
+    MemoryEntities& entities_;
 };
 
 class MemoryLeases : public LeaseStore {
@@ -109,12 +132,14 @@ class MemorySession : public Session {
     LeaseStore& leases() override;
     HistoryStore& history() override;
     IdempotencyStore& idempotency() override;
+    EntityStore& entities() override;
     void commit() override;
 
   private:
     std::unique_lock<std::mutex> lock_;
     MemoryWork work_;
-    MemoryJobs jobs_{work_};
+    MemoryEntities entities_{work_};
+    MemoryJobs jobs_{work_, entities_};
     MemoryLeases leases_{work_};
     MemoryHistory history_{work_};
     MemoryIdempotency idempotency_{work_};

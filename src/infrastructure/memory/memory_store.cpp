@@ -5,10 +5,38 @@
 namespace sluice {
 namespace {
 
+class MemoryEntityReader : public EntityReader {
+  public:
+    MemoryEntityReader(std::mutex& mutex, const EntityRecords& records)
+        : mutex_(mutex), records_(records) {}
+
+    std::vector<std::optional<Entity>> find(std::span<const EntityKey> keys) override {
+        const std::lock_guard lock(mutex_);
+        return records_.find(keys);
+    }
+    std::vector<Entity> list(const EntityFilter& filter, std::int64_t before, std::int64_t offset,
+                             int limit) override {
+        const std::lock_guard lock(mutex_);
+        return records_.list(filter, before, offset, limit);
+    }
+    std::int64_t count(const EntityFilter& filter) override {
+        const std::lock_guard lock(mutex_);
+        return records_.count(filter);
+    }
+    std::vector<EntityEvent> events(const EntityKey& key, std::int64_t after, int limit) override {
+        const std::lock_guard lock(mutex_);
+        return records_.events_after(key, after, limit);
+    }
+
+  private:
+    std::mutex& mutex_;
+    const EntityRecords& records_;
+};
+
 class MemoryReader : public JobReader {
   public:
     MemoryReader(std::mutex& mutex, const MemoryRecords& records)
-        : mutex_(mutex), records_(records) {}
+        : mutex_(mutex), records_(records), entities_(mutex, records.entities) {}
 
     std::vector<std::optional<Job>> find(std::span<const JobId> ids) override {
         const std::lock_guard lock(mutex_);
@@ -17,6 +45,14 @@ class MemoryReader : public JobReader {
     std::vector<Job> list(const JobFilter& filter, JobId before, int limit) override {
         const std::lock_guard lock(mutex_);
         return records_.list(filter, before, limit);
+    }
+    std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit) override {
+        const std::lock_guard lock(mutex_);
+        return records_.page(filter, offset, limit);
+    }
+    std::int64_t count(const JobFilter& filter) override {
+        const std::lock_guard lock(mutex_);
+        return records_.count(filter);
     }
     std::vector<Event> events(JobId job, std::int64_t after, int limit) override {
         const std::lock_guard lock(mutex_);
@@ -30,10 +66,12 @@ class MemoryReader : public JobReader {
         const std::lock_guard lock(mutex_);
         return records_.ids_after(after, limit);
     }
+    EntityReader& entities() override { return entities_; }
 
   private:
     std::mutex& mutex_;
     const MemoryRecords& records_;
+    MemoryEntityReader entities_;
 };
 
 }  // namespace

@@ -197,7 +197,7 @@ std::vector<bool> Claims::hold_keys(std::span<Candidate> candidates) {
             std::optional<Key> taken;
             bool clashes = false;
             for (const std::string& key : candidate.keys) {
-                if (ours_.contains({tenant, key})) taken = {tenant, key};
+                if (work_.taken_keys.contains({tenant, key})) taken = {tenant, key};
                 clashes = clashes || tried.contains({tenant, key});
             }
             if (taken) {
@@ -260,7 +260,7 @@ std::vector<bool> Claims::try_to_hold(std::span<Candidate*> candidates, std::vec
         if (absent != keys.end()) missing[k] = {job.spec.tenant, *absent};
         for (const std::string& key : keys) {
             if (granted[k]) {
-                ours_.insert({job.spec.tenant, key});
+                work_.taken_keys.insert({job.spec.tenant, key});
             } else if (held.contains({job.spec.id, key})) {
                 returned.add(job.spec.tenant, key);
             }

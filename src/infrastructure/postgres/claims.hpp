@@ -55,7 +55,6 @@ class Claims {
     void send_parked();
 
     Work& work_;
-    std::set<Key> ours_;  // held by jobs that this session has taken
     LeaseToken newest_token_{};
     Columns parking_{Type::text,  Type::text,    Type::integer,
                      Type::small, Type::integer, Type::text};  // not sent yet

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "application/json_values.hpp"
 #include "infrastructure/job_rows.hpp"
 #include "infrastructure/postgres/database_time.hpp"
 #include "infrastructure/postgres/migrations.hpp"
@@ -31,7 +32,8 @@ SELECT set_config('lock_timeout', '2s', true), set_config('statement_timeout', '
 // No engine can take a seat or sign a commit meanwhile, and no other copy can begin.
 constexpr Query shut_out{"", "LOCK TABLE sluice.seat IN SHARE ROW EXCLUSIVE MODE"};
 constexpr Query find_obstacles{"", R"sql(
-SELECT EXISTS (SELECT FROM sluice.job) OR EXISTS (SELECT FROM sluice.idempotency),
+SELECT EXISTS (SELECT FROM sluice.job) OR EXISTS (SELECT FROM sluice.idempotency)
+        OR EXISTS (SELECT FROM sluice.entity),
     (SELECT min(name) FROM sluice.seat WHERE until > now() + interval '105 seconds'))sql"};
 // Whoever holds a job has heard nothing for as long as all of this took.
 constexpr Query renew_leases{"", R"sql(
@@ -44,8 +46,8 @@ bool is_before(std::int64_t number, Timestamp now) {
     return number < IdSource(0).next(now);
 }
 
-// The numbers of jobs and leases that engines give from now on must be larger than those that are
-// copied. After a crash the source has reserved numbers up to a second ahead of its clock.
+// The numbers of jobs, leases and entities that engines give from now on must be larger than those
+// that are copied. After a crash the source has reserved numbers up to a second ahead of its clock.
 void await_later_numbers(Connection& connection, std::int64_t last_id) {
     Timestamp now = database_now(connection);
     if (!is_before(last_id, now + numbers_ahead_max)) {
@@ -87,7 +89,7 @@ void begin_alone(Connection& connection) {
     Row row(found, 0);
     if (row.flag()) {
         throw std::runtime_error(
-            "the target has jobs or idempotency keys: copy to a database that "
+            "the target has jobs, idempotency keys or entities: copy to a database that "
             "has none");
     }
     if (!row.next_is_null()) {
@@ -129,6 +131,22 @@ class Import {
             imported_.requests += static_cast<std::int64_t>(requests.size());
             flush();
             last = {requests.back().tenant, requests.back().key};
+        }
+    }
+
+    void copy_entities() {
+        for (std::int64_t before = newest_entity;;) {
+            const std::vector<Entity> entities =
+                source_.jobs().entities().list({.tenant = ""}, before, 0, page);
+            if (entities.empty()) return;
+            for (const Entity& entity : entities) {
+                work_.writes.insert_entity(entity);
+                note(to_json(entity.attributes).size());
+                copy_entity_events(entity.key);
+            }
+            imported_.entities += static_cast<std::int64_t>(entities.size());
+            flush();
+            before = entities.back().number;
         }
     }
 
@@ -205,6 +223,20 @@ class Import {
         }
     }
 
+    void copy_entity_events(const EntityKey& key) {
+        for (std::int64_t last = 0;;) {
+            const std::vector<EntityEvent> events =
+                source_.jobs().entities().events(key, last, page);
+            if (events.empty()) return;
+            for (const EntityEvent& event : events) {
+                work_.writes.insert_entity_event(event);
+                note(event.detail.size());
+            }
+            imported_.entity_events += static_cast<std::int64_t>(events.size());
+            last = events.back().seq;
+        }
+    }
+
     void note(std::size_t bytes) {
         bytes_ += bytes;
         if (++rows_ >= rows_at_once || bytes_ >= bytes_at_once) flush();
@@ -261,6 +293,7 @@ Imported import_store(WholeStore& source, const std::string& url, const OnImport
     Import import(source, connection, cluster, now, on_import);
     import.copy_jobs();
     import.copy_requests();
+    import.copy_entities();
     check_import(source, connection, import.imported(),
                  [&](const Imported& checked) { on_import(ImportStage::checking, checked); });
     connection.send(renew_leases);

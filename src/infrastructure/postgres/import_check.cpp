@@ -14,7 +14,8 @@ constexpr int page = 500;
 
 constexpr Query count_all{"", R"sql(
 SELECT (SELECT count(*) FROM sluice.job), (SELECT count(*) FROM sluice.event),
-    (SELECT count(*) FROM sluice.log), (SELECT count(*) FROM sluice.idempotency))sql"};
+    (SELECT count(*) FROM sluice.log), (SELECT count(*) FROM sluice.idempotency),
+    (SELECT count(*) FROM sluice.entity), (SELECT count(*) FROM sluice.entity_event))sql"};
 
 [[noreturn]] void fail(const std::string& what) {
     throw std::runtime_error("the copy is not the same as its source, and is given up: " + what);
@@ -26,10 +27,15 @@ void check_counts(Connection& connection, const Imported& copied) {
     Imported there{.jobs = row.integer(), .events = row.integer()};
     there.lines = row.integer();
     there.requests = row.integer();
+    there.entities = row.integer();
+    there.entity_events = row.integer();
     if (there != copied) {
-        fail(fmt::format("{} of {} jobs, {} of {} events, {} of {} log lines, {} of {} keys",
-                         there.jobs, copied.jobs, there.events, copied.events, there.lines,
-                         copied.lines, there.requests, copied.requests));
+        fail(fmt::format(
+            "{} of {} jobs, {} of {} events, {} of {} log lines, {} of {} keys, {} of {} entities, "
+            "{} of {} of their events",
+            there.jobs, copied.jobs, there.events, copied.events, there.lines, copied.lines,
+            there.requests, copied.requests, there.entities, copied.entities, there.entity_events,
+            copied.entity_events));
     }
 }
 
@@ -50,21 +56,41 @@ void check_chain(JobReader& copy, const Job& job, std::int64_t& events) {
     fail(fmt::format("job {} event {}: {}", to_text(broken->job), broken->seq, broken->what));
 }
 
-}  // namespace
+void check_entity_events(EntityReader& source, EntityReader& copy, const EntityKey& key) {
+    for (std::int64_t last = 0;;) {
+        const std::vector<EntityEvent> events = source.events(key, last, page);
+        if (events != copy.events(key, last, page)) {
+            fail(fmt::format("{}: events after {} differ", to_text(key), last));
+        }
+        if (events.empty()) return;
+        last = events.back().seq;
+    }
+}
 
-void check_import(WholeStore& source, Connection& connection, const Imported& copied,
-                  const std::function<void(const Imported&)>& on_page) {
-    check_counts(connection, copied);
-    TransactionReader copy(connection);
+void check_entities(EntityReader& source, EntityReader& copy) {
+    const EntityFilter all{.tenant = ""};
+    for (std::int64_t before = newest_entity;;) {
+        const std::vector<Entity> entities = source.list(all, before, 0, page);
+        if (entities != copy.list(all, before, 0, page)) {
+            fail(fmt::format("entities with numbers below {} differ", before));
+        }
+        if (entities.empty()) return;
+        for (const Entity& entity : entities) check_entity_events(source, copy, entity.key);
+        before = entities.back().number;
+    }
+}
+
+void check_jobs(JobReader& source, JobReader& copy,
+                const std::function<void(const Imported&)>& on_page) {
     Imported checked;
     for (JobId last{};;) {
-        const std::vector<JobId> ids = source.jobs().ids_after(last, page);
+        const std::vector<JobId> ids = source.ids_after(last, page);
         if (ids.empty()) return;
-        const std::vector<std::optional<Job>> jobs = source.jobs().find(ids);
+        const std::vector<std::optional<Job>> jobs = source.find(ids);
         const std::vector<std::optional<Job>> copies = copy.find(ids);
         for (std::size_t i = 0; i < ids.size(); ++i) {
             if (copies[i] != jobs[i]) fail(fmt::format("job {} differs", to_text(ids[i])));
-            if (copies[i]->log_seq > 0) check_lines(source.jobs(), copy, ids[i]);
+            if (copies[i]->log_seq > 0) check_lines(source, copy, ids[i]);
             checked.lines += copies[i]->log_seq;
             check_chain(copy, *copies[i], checked.events);
         }
@@ -72,6 +98,16 @@ void check_import(WholeStore& source, Connection& connection, const Imported& co
         on_page(checked);
         last = ids.back();
     }
+}
+
+}  // namespace
+
+void check_import(WholeStore& source, Connection& connection, const Imported& copied,
+                  const std::function<void(const Imported&)>& on_page) {
+    check_counts(connection, copied);
+    TransactionReader copy(connection);
+    check_jobs(source.jobs(), copy, on_page);
+    check_entities(source.jobs().entities(), copy.entities());
 }
 
 }  // namespace sluice::postgres

@@ -13,12 +13,15 @@ struct Imported {
     std::int64_t events = 0;
     std::int64_t lines = 0;
     std::int64_t requests = 0;  // idempotency keys
+    std::int64_t entities = 0;
+    std::int64_t entity_events = 0;
 
     bool operator==(const Imported&) const = default;
 };
 
 // Compares what the open transaction has written with what it was copied from: the counts, each job
-// field by field, each log line; and verifies every chain of events. Throws std::runtime_error with
+// and each entity field by field, each log line, each event of an entity; and verifies every chain
+// of events. Throws std::runtime_error with
 // the first difference.
 void check_import(WholeStore& source, Connection& connection, const Imported& copied,
                   const std::function<void(const Imported&)>& on_page);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "infrastructure/job_rows.hpp"
+#include "infrastructure/list_walk.hpp"
 #include "infrastructure/postgres/list_query.hpp"
 #include "infrastructure/postgres/read_queries.hpp"
 
@@ -142,6 +143,32 @@ std::vector<Job> list_jobs(Connection& connection, const JobFilter& filter, JobI
         page.fill(driver, {before, filter.from});
     }
     return std::move(page).jobs();
+}
+
+std::vector<Job> page_of_jobs(Connection& connection, const JobFilter& filter, std::int64_t offset,
+                              int limit) {
+    if (!is_exact_in_sql(filter)) {
+        return page_by_walking(
+            [&](JobId before, int step) { return list_jobs(connection, filter, before, step); },
+            offset, limit);
+    }
+    const ListQuery query = page_query(filter, offset, limit);
+    const std::vector<JobId> ids = ids_of(connection.ask({"", query.text}, query.params));
+    std::vector<Job> jobs;
+    for (std::optional<Job>& job : find_jobs(connection, ids)) {
+        if (job) jobs.push_back(std::move(*job));
+    }
+    return jobs;
+}
+
+std::int64_t count_jobs(Connection& connection, const JobFilter& filter) {
+    if (!is_exact_in_sql(filter)) {
+        return count_by_walking(
+            [&](JobId before, int step) { return list_jobs(connection, filter, before, step); });
+    }
+    const ListQuery query = count_query(filter);
+    const Result counted = connection.ask({"", query.text}, query.params);
+    return Row(counted, 0).integer();
 }
 
 std::vector<Event> list_events(Connection& connection, JobId job, std::int64_t after, int limit) {

@@ -22,9 +22,12 @@ std::vector<std::optional<Job>> find_jobs(Connection& connection, std::span<cons
 Connection::Ticket post_find_specs(Connection& connection, std::span<const JobId> ids);
 std::unordered_map<JobId, JobSpec> take_specs(Connection& connection, Connection::Ticket ticket);
 
-// Several statements: one moment only in a snapshot.
+// Several statements each: one moment only in a snapshot.
 std::vector<Job> list_jobs(Connection& connection, const JobFilter& filter, JobId before,
                            int limit);
+std::vector<Job> page_of_jobs(Connection& connection, const JobFilter& filter, std::int64_t offset,
+                              int limit);
+std::int64_t count_jobs(Connection& connection, const JobFilter& filter);
 
 std::vector<Event> list_events(Connection& connection, JobId job, std::int64_t after, int limit);
 std::vector<LogLine> list_lines(Connection& connection, JobId job, std::int64_t after, int limit);

@@ -17,7 +17,8 @@ constexpr const char* deep_archive = R"sql(
 INSERT INTO sluice.job
 SELECT n, CASE n % 1000 WHEN 0 THEN 'acme' ELSE 'default' END, 'q', 't', 0, n, NULL,
     CASE n % 1000 WHEN 1 THEN '3:gpu' END, CASE n % 1000 WHEN 2 THEN 's' END, NULL, NULL, NULL,
-    1, 0, NULL, false, false, NULL, NULL, CASE n % 1000 WHEN 3 THEN 'e' END, NULL,
+    1, 0, NULL, false, false, CASE n % 1000 WHEN 6 THEN 'p' END, NULL,
+    CASE n % 1000 WHEN 3 THEN 'e' END, NULL,
     CASE n % 1000 WHEN 4 THEN 'c' END, CASE n % 1000 WHEN 5 THEN 1 END, sha256(''), sha256(''), '1'
 FROM generate_series(1, 5000) n;
 INSERT INTO sluice.done SELECT id, CASE id % 100 WHEN 0 THEN 3 ELSE 2 END, 1, 1, 1, NULL, NULL,
@@ -151,6 +152,8 @@ TEST_F(PostgresJobQueries, ListsAreDrivenByTheTableOrIndexThatIsShortest) {
         {{.entity_id = "e"}, ListDriver::jobs, "entity_id_id_idx"},
         {{.states = {JobState::succeeded}, .entity_id = "e"}, ListDriver::jobs, "entity_id_id_idx"},
         {{.states = {JobState::queued}, .site_id = "s"}, ListDriver::jobs, "site_id_id_idx"},
+        {{.project = "p"}, ListDriver::jobs, "project_id_idx"},
+        {{.states = {JobState::succeeded}, .project = "p"}, ListDriver::jobs, "project_id_idx"},
         {{.correlation_id = "c"}, ListDriver::jobs, "correlation_id_id_idx"},
         {{.replay_of = JobId{1}}, ListDriver::jobs, "replay_of_id_idx"},
     };

@@ -10,7 +10,8 @@
 // Running jobs are found in `lease`, ended ones in `done`, those that went wrong in its index, and
 // those that wait in the queue's tables, so that no archive of ended jobs is walked for them. All
 // else walks down `job`, or one of its partial indexes. The jobs of one entity, one correlation,
-// one site or one replayed job are few, whatever their states.
+// one site or one replayed job are few, whatever their states, and those of one project that have
+// ended are fewer than all.
 namespace sluice::postgres {
 namespace {
 
@@ -64,11 +65,20 @@ constexpr auto job_conditions = std::to_array<TextCondition>({
     {sql::is_correlation_id, &JobFilter::correlation_id},
 });
 
+// What is to be known of the jobs.
+enum class Wanted {
+    candidates,  // ids of those that may be accepted, newest first
+    page,        // ids of those that are accepted, newest first
+    count,       // how many are accepted
+};
+
 // Puts a query together. Values become parameters, never text.
 class Builder {
   public:
-    Builder(const JobFilter& filter, IdRange range, int count) : filter_(filter) {
-        query_.params.add(range.before).add(range.from).add(std::int64_t{count});
+    Builder(const JobFilter& filter, Wanted wanted, IdRange range, std::int64_t count)
+        : filter_(filter), wanted_(wanted) {
+        query_.params.add(range.before).add(range.from).add(count);
+        if (wanted == Wanted::count) add(sql::begin_count);
     }
 
     void add(const char* sql) { query_.text += sql; }
@@ -104,20 +114,31 @@ class Builder {
         if (filter_.created_before) add(sql::is_created_before, *filter_.created_before);
     }
 
+    // Where the driver does not imply the states.
+    void add_exact_states() {
+        if (wanted_ == Wanted::candidates || filter_.states.empty()) return;
+        add_states(sql::is_exactly_in_states);
+    }
+
     void list_jobs() {
         add(sql::list_from_jobs);
         add_job_conditions();
         if (all_states_are(filter_, is_unfinished)) add(sql::is_unfinished);
         if (all_states_are(filter_, is_final)) add_states(sql::has_ended_in_states);
-        add(sql::newest_jobs_first);
+        add_exact_states();
+        if (wanted_ != Wanted::candidates && !filter_.worker_id.empty()) {
+            add(sql::is_run_by_worker, filter_.worker_id);
+        }
+        add_order(sql::newest_jobs_first);
     }
 
     void list_leases() {
         add(sql::list_from_leases);
         add_job_conditions();
+        add_exact_states();
         add(sql::among_leases);
         if (!filter_.worker_id.empty()) add(sql::is_worker, filter_.worker_id);
-        add(sql::newest_leases_first);
+        add_order(sql::newest_leases_first);
     }
 
     void list_done(bool only_unsuccessful) {
@@ -126,7 +147,7 @@ class Builder {
         add(sql::among_done);
         if (only_unsuccessful) add(sql::is_unsuccessful);
         add_states(sql::is_in_states);
-        add(sql::newest_done_first);
+        add_order(sql::newest_done_first);
     }
 
     void list_queue() {
@@ -138,13 +159,32 @@ class Builder {
         }
         add(sql::look_at_jobs);
         add_job_conditions();
-        add(sql::newest_queued_first);
+        add(sql::among_queued);
+        add_order(sql::newest_queued_first);
+    }
+
+    void list_from(ListDriver driver) {
+        switch (driver) {
+            case ListDriver::jobs: list_jobs(); break;
+            case ListDriver::leases: list_leases(); break;
+            case ListDriver::done: list_done(false); break;
+            case ListDriver::unsuccessful: list_done(true); break;
+            case ListDriver::queue: list_queue(); break;
+        }
+        add(sql::limited);
+        if (wanted_ == Wanted::count) add(sql::end_count);
     }
 
     ListQuery finished() && { return std::move(query_); }
 
   private:
+    // A count needs none.
+    void add_order(const char* sql) {
+        if (wanted_ != Wanted::count) add(sql);
+    }
+
     const JobFilter& filter_;
+    Wanted wanted_;
     ListQuery query_;
 };
 
@@ -158,20 +198,32 @@ ListDriver driver_of(const JobFilter& filter) {
     if (!filter.worker_id.empty() || all_states_are(filter, is_running)) return ListDriver::leases;
     if (all_states_are(filter, is_unfinished)) return ListDriver::queue;
     if (all_states_are(filter, is_unsuccessful)) return ListDriver::unsuccessful;
-    // A small tenant's jobs are found in its index rather than among those of all others.
-    if (is_other_tenant(filter)) return ListDriver::jobs;
+    // A small tenant's jobs are found in its index rather than among those of all others, and so
+    // are a project's.
+    if (is_other_tenant(filter) || !filter.project.empty()) return ListDriver::jobs;
     return all_states_are(filter, is_final) ? ListDriver::done : ListDriver::jobs;
 }
 
 ListQuery list_query(const JobFilter& filter, ListDriver driver, IdRange range, int count) {
-    Builder builder(filter, range, count);
-    switch (driver) {
-        case ListDriver::jobs: builder.list_jobs(); break;
-        case ListDriver::leases: builder.list_leases(); break;
-        case ListDriver::done: builder.list_done(false); break;
-        case ListDriver::unsuccessful: builder.list_done(true); break;
-        case ListDriver::queue: builder.list_queue(); break;
-    }
+    Builder builder(filter, Wanted::candidates, range, count);
+    builder.list_from(driver);
+    return std::move(builder).finished();
+}
+
+bool is_exact_in_sql(const JobFilter& filter) {
+    return filter.label.empty();
+}
+
+ListQuery page_query(const JobFilter& filter, std::int64_t offset, int limit) {
+    Builder builder(filter, Wanted::page, {newest, filter.from}, std::max(limit, 0));
+    builder.list_from(driver_of(filter));
+    builder.add(sql::without_the_first, std::max<std::int64_t>(offset, 0));
+    return std::move(builder).finished();
+}
+
+ListQuery count_query(const JobFilter& filter) {
+    Builder builder(filter, Wanted::count, {newest, filter.from}, INT64_MAX);
+    builder.list_from(driver_of(filter));
     return std::move(builder).finished();
 }
 

@@ -27,4 +27,13 @@ struct ListQuery {
 // that the filter accepts; whether it accepts a candidate is for JobFilter::accepts to say.
 ListQuery list_query(const JobFilter& filter, ListDriver driver, IdRange range, int count);
 
+// Whether the next two can tell exactly what the filter accepts. They cannot tell labels apart of
+// which one contains the other.
+bool is_exact_in_sql(const JobFilter& filter);
+
+// The jobs that such a filter accepts: their ids, newest first, without the first `offset` of them;
+// and how many there are.
+ListQuery page_query(const JobFilter& filter, std::int64_t offset, int limit);
+ListQuery count_query(const JobFilter& filter);
+
 }  // namespace sluice::postgres

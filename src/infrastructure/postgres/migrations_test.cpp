@@ -69,6 +69,24 @@ TEST_F(PostgresMigrations, ShowsWhatIsNotYetAppliedAndChangesNothing) {
     EXPECT_TRUE(holds("to_regnamespace('sluice') IS NULL"));
 }
 
+TEST_F(PostgresMigrations, ADatabaseOfTheFirstVersionGetsEntitiesAndKeepsItsJobs) {
+    migrate(connection, embedded_migrations().first(1));
+    connection.execute(
+        "INSERT INTO sluice.lane (id, tenant, queue, type) VALUES (1, 'default', 'q', 't')");
+    EXPECT_FALSE(has_table("entity"));
+
+    migrate(connection);
+
+    EXPECT_TRUE(has_table("entity") && has_table("entity_event"));
+    EXPECT_TRUE(holds("count(*) = 1 FROM sluice.lane"));
+    // The windows that are there and those to come have the new index.
+    connection.execute("SELECT sluice.add_window(3000)");
+    EXPECT_TRUE(
+        holds("count(*) = (SELECT count(*) FROM pg_inherits "
+              "WHERE inhparent = 'sluice.job'::regclass) "
+              "FROM pg_inherits WHERE inhparent = 'sluice.job_by_project'::regclass"));
+}
+
 TEST_F(PostgresMigrations, FiveNodesMayStartAtOnce) {
     std::vector<std::thread> nodes;
     std::atomic<int> failures = 0;

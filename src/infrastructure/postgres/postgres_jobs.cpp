@@ -103,6 +103,16 @@ std::vector<Job> PostgresJobs::list(const JobFilter& filter, JobId before, int l
     return list_jobs(work_.connection, filter, before, limit);
 }
 
+std::vector<Job> PostgresJobs::page(const JobFilter& filter, std::int64_t offset, int limit) {
+    work_.writes.flush();
+    return page_of_jobs(work_.connection, filter, offset, limit);
+}
+
+std::int64_t PostgresJobs::count(const JobFilter& filter) {
+    work_.writes.flush();
+    return count_jobs(work_.connection, filter);
+}
+
 std::vector<Event> PostgresJobs::events(JobId job, std::int64_t after, int limit) {
     work_.writes.flush();
     return list_events(work_.connection, job, after, limit);

@@ -1,36 +1,44 @@
 #pragma once
 
-#include <memory>
-
 #include "application/ports/job_reader.hpp"
-#include "infrastructure/postgres/connection.hpp"
-#include "infrastructure/postgres/outage.hpp"
+#include "infrastructure/postgres/reading_connection.hpp"
 
 namespace sluice::postgres {
+
+// Reads entities on a reader's connection.
+class PostgresEntityReader final : public EntityReader {
+  public:
+    explicit PostgresEntityReader(ReadingConnection& connection) : connection_(connection) {}
+
+    std::vector<std::optional<Entity>> find(std::span<const EntityKey> keys) override;
+    std::vector<Entity> list(const EntityFilter& filter, std::int64_t before, std::int64_t offset,
+                             int limit) override;
+    std::int64_t count(const EntityFilter& filter) override;
+    std::vector<EntityEvent> events(const EntityKey& key, std::int64_t after, int limit) override;
+
+  private:
+    ReadingConnection& connection_;
+};
 
 // Reads on a connection of its own, which it opens when it is first asked, and again after it was
 // lost. For one thread at a time.
 class PostgresReader final : public JobReader {
   public:
-    explicit PostgresReader(ConnectOptions options);
+    explicit PostgresReader(ConnectOptions options) : connection_(std::move(options)) {}
 
     std::vector<std::optional<Job>> find(std::span<const JobId> ids) override;
     std::vector<Job> list(const JobFilter& filter, JobId before, int limit) override;
+    std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit) override;
+    std::int64_t count(const JobFilter& filter) override;
     std::vector<Event> events(JobId job, std::int64_t after, int limit) override;
     std::vector<LogLine> logs(JobId job, std::int64_t after, int limit) override;
     std::vector<JobId> ids_after(JobId after, int limit) override;
     std::optional<Depths> depths() override;
+    EntityReader& entities() override { return entities_; }
 
   private:
-    template <class Read>
-    auto try_twice(const Read& read);
-    template <class Read>
-    auto try_once(const Read& read);
-    void connect();
-
-    ConnectOptions options_;
-    std::unique_ptr<Connection> connection_;
-    Outage outage_;
+    ReadingConnection connection_;
+    PostgresEntityReader entities_{connection_};
 };
 
 }  // namespace sluice::postgres

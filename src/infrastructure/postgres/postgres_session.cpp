@@ -89,7 +89,8 @@ int PostgresIdempotency::forget_before(Timestamp time, int limit) {
 PostgresSession::PostgresSession(Writer& writer, Cluster& cluster)
     : writer_(writer),
       work_(*writer.connection, cluster, writer.readied, writer.seen),
-      jobs_(work_),
+      entities_(work_),
+      jobs_(work_, entities_.view()),
       leases_(work_),
       history_(work_),
       idempotency_(work_) {

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "infrastructure/postgres/postgres_entities.hpp"
 #include "infrastructure/postgres/postgres_jobs.hpp"
 #include "infrastructure/postgres/postgres_leases.hpp"
 #include "infrastructure/postgres/writer.hpp"
@@ -46,6 +47,7 @@ class PostgresSession : public Session {
     LeaseStore& leases() override { return leases_; }
     HistoryStore& history() override { return history_; }
     IdempotencyStore& idempotency() override { return idempotency_; }
+    EntityStore& entities() override { return entities_; }
     void commit() override;
 
   private:
@@ -54,6 +56,7 @@ class PostgresSession : public Session {
 
     Writer& writer_;
     Work work_;
+    PostgresEntities entities_;
     PostgresJobs jobs_;
     PostgresLeases leases_;
     PostgresHistory history_;

@@ -56,14 +56,14 @@ ORDER BY id DESC OFFSET $3::int8 LIMIT 1)sql"};
 
 inline constexpr char list_from_jobs[] =
     "SELECT j.id FROM sluice.job j WHERE j.id < $1::int8 AND j.id >= $2::int8";
-inline constexpr char newest_jobs_first[] = " ORDER BY j.id DESC LIMIT $3::int8";
+inline constexpr char newest_jobs_first[] = " ORDER BY j.id DESC";
 
 inline constexpr char list_from_leases[] = R"sql(
 SELECT l.id FROM sluice.lease l CROSS JOIN LATERAL (SELECT FROM sluice.job j
     WHERE j.id = l.id AND j.id < $1::int8 AND j.id >= $2::int8)sql";
 inline constexpr char among_leases[] = " OFFSET 0) x WHERE l.id < $1::int8 AND l.id >= $2::int8";
 inline constexpr char is_worker[] = " AND l.worker_id = ${}::text";
-inline constexpr char newest_leases_first[] = " ORDER BY l.id DESC LIMIT $3::int8";
+inline constexpr char newest_leases_first[] = " ORDER BY l.id DESC";
 
 inline constexpr char list_from_done[] = R"sql(
 SELECT d.id FROM sluice.done d CROSS JOIN LATERAL (SELECT FROM sluice.job j
@@ -71,7 +71,7 @@ SELECT d.id FROM sluice.done d CROSS JOIN LATERAL (SELECT FROM sluice.job j
 inline constexpr char among_done[] = " OFFSET 0) x WHERE d.id < $1::int8 AND d.id >= $2::int8";
 inline constexpr char is_unsuccessful[] = " AND d.state <> 2";
 inline constexpr char is_in_states[] = " AND d.state = ANY(${}::int8[])";
-inline constexpr char newest_done_first[] = " ORDER BY d.id DESC LIMIT $3::int8";
+inline constexpr char newest_done_first[] = " ORDER BY d.id DESC";
 
 // A queued job is in exactly one of four places, and each of them knows its lane. The order within
 // the inner SELECT lets the outer one stop after a page.
@@ -97,7 +97,22 @@ inline constexpr char and_from_leases[] = R"sql(
 inline constexpr char look_at_jobs[] = R"sql(
     ORDER BY 1 DESC) q CROSS JOIN LATERAL (SELECT FROM sluice.job j
     WHERE j.id = q.id AND j.id < $1::int8 AND j.id >= $2::int8)sql";
-inline constexpr char newest_queued_first[] = " OFFSET 0) x ORDER BY q.id DESC LIMIT $3::int8";
+inline constexpr char among_queued[] = " OFFSET 0) x";
+inline constexpr char newest_queued_first[] = " ORDER BY q.id DESC";
+
+inline constexpr char limited[] = " LIMIT $3::int8";
+inline constexpr char without_the_first[] = " OFFSET ${}::int8";
+inline constexpr char begin_count[] = "SELECT count(*) FROM (";
+inline constexpr char end_count[] = ") counted";
+
+// What lists leave to JobFilter::accepts. As JobState counts: a job that has not ended is 0,
+// queued, or 1, running.
+inline constexpr char is_exactly_in_states[] = R"sql(
+AND coalesce((SELECT s.state FROM sluice.done s
+              WHERE s.id = j.id AND s.id < $1::int8 AND s.id >= $2::int8),
+             (SELECT 1 FROM sluice.lease s WHERE s.id = j.id), 0) = ANY(${}::int8[]))sql";
+inline constexpr char is_run_by_worker[] = R"sql(
+AND EXISTS (SELECT FROM sluice.lease w WHERE w.id = j.id AND w.worker_id = ${}::text OFFSET 0))sql";
 
 inline constexpr char is_unfinished[] = R"sql(
 AND NOT EXISTS (SELECT FROM sluice.done d

@@ -60,6 +60,14 @@ std::vector<Job> TransactionReader::list(const JobFilter& filter, JobId before, 
     return list_jobs(connection_, filter, before, limit);
 }
 
+std::vector<Job> TransactionReader::page(const JobFilter& filter, std::int64_t offset, int limit) {
+    return page_of_jobs(connection_, filter, offset, limit);
+}
+
+std::int64_t TransactionReader::count(const JobFilter& filter) {
+    return count_jobs(connection_, filter);
+}
+
 std::vector<Event> TransactionReader::events(JobId job, std::int64_t after, int limit) {
     const auto story = stories_.find(job);
     return story == stories_.end() ? list_events(connection_, job, after, limit)

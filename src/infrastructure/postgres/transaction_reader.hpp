@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "infrastructure/postgres/entity_queries.hpp"
 #include "infrastructure/postgres/job_queries.hpp"
 
 namespace sluice::postgres {
@@ -11,13 +12,17 @@ namespace sluice::postgres {
 // round trips and not three for each.
 class TransactionReader final : public JobReader {
   public:
-    explicit TransactionReader(Connection& connection) : connection_(connection) {}
+    explicit TransactionReader(Connection& connection)
+        : connection_(connection), entities_(connection) {}
 
     std::vector<std::optional<Job>> find(std::span<const JobId> ids) override;
     std::vector<Job> list(const JobFilter& filter, JobId before, int limit) override;
+    std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit) override;
+    std::int64_t count(const JobFilter& filter) override;
     std::vector<Event> events(JobId job, std::int64_t after, int limit) override;
     std::vector<LogLine> logs(JobId job, std::int64_t after, int limit) override;
     std::vector<JobId> ids_after(JobId after, int limit) override;
+    EntityReader& entities() override { return entities_; }
 
   private:
     void bring_along(std::span<const std::optional<Job>> jobs);
@@ -27,6 +32,7 @@ class TransactionReader final : public JobReader {
         std::vector<LogLine> lines;
     };
     Connection& connection_;
+    EntityQueries entities_;
     std::unordered_map<JobId, Story> stories_;  // of those that were found last, but for long ones
 };
 

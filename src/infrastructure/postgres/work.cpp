@@ -190,6 +190,7 @@ void Work::settle_keys() {
             Row row(freed, i);
             std::string tenant = row.text();
             free_keys_.emplace_back(std::move(tenant), row.text());
+            taken_keys.erase(free_keys_.back());
         }
         writes.note_written();
     }

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -81,6 +82,8 @@ class Work {
     std::vector<JobId> ended;  // nobody works on them any more
 
     // ── keys ──
+    // What claims of this session have taken and nobody has freed since: tenant and key.
+    std::set<std::pair<std::string, std::string>> taken_keys;
     std::vector<JobId> freed_jobs;  // their leases are closed, and they have keys
     void free_keys_of(const JobSpec& spec);
     // Keys that may be free now, with somebody waiting at them.

@@ -245,6 +245,28 @@ DELETE FROM sluice.idempotency WHERE ctid = ANY(ARRAY(
     SELECT ctid FROM sluice.idempotency WHERE at < $1::int8 ORDER BY at LIMIT $2::int4
     FOR UPDATE SKIP LOCKED)))sql"};
 
+// ── entities ──
+#define SLUICE_INSERT_ENTITIES \
+    "INSERT INTO sluice.entity (tenant, kind, id, number, parent, state, revision, created_at, " \
+    "updated_at, attributes) " \
+    "SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::text[], " \
+    "$6::text[], $7::int8[], $8::int8[], $9::int8[], $10::text[]) " \
+    "u(tenant, kind, id, number, parent, state, revision, created_at, updated_at, attributes) " \
+    "ORDER BY u.tenant, u.kind, u.id"
+inline constexpr Query insert_entities{"insert_entities", SLUICE_INSERT_ENTITIES};
+// The rows are there, and locked by this session.
+inline constexpr Query update_entities{"update_entities", SLUICE_INSERT_ENTITIES R"sql(
+ON CONFLICT (tenant, kind, id) DO UPDATE SET parent = excluded.parent, state = excluded.state,
+    revision = excluded.revision, updated_at = excluded.updated_at,
+    attributes = excluded.attributes)sql"};
+#undef SLUICE_INSERT_ENTITIES
+inline constexpr Query insert_entity_events{"insert_entity_events", R"sql(
+INSERT INTO sluice.entity_event (tenant, kind, id, seq, at, action, from_state, to_state, actor,
+    job, detail)
+SELECT unnest($1::text[]), unnest($2::text[]), unnest($3::text[]), unnest($4::int8[]),
+    unnest($5::int8[]), unnest($6::text[]), unnest($7::text[]), unnest($8::text[]),
+    unnest($9::text[]), unnest($10::int8[]), unnest($11::text[]))sql"};
+
 // ── the commit ──
 // Fails (division by zero), and the commit with it, when another node has taken the seat, or when
 // the commit was given up for lost and shut out.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "domain/check.hpp"
+#include "infrastructure/entity_rows.hpp"
 #include "infrastructure/job_rows.hpp"
 #include "infrastructure/postgres/write_queries.hpp"
 
@@ -141,6 +142,26 @@ void Writes::put_request(const IdempotentRequest& request) {
     add_request(requests_, request);
 }
 
+void Writes::touch(const EntityKey& key) {
+    if (touched_entities_.contains(key)) flush();
+    touched_entities_.insert(key);
+}
+
+void Writes::insert_entity(const Entity& entity) {
+    touch(entity.key);
+    largest_ = std::max(largest_, entity.number);
+    write_entity(into(entities_), entity, to_json(entity.attributes));
+}
+
+void Writes::update_entity(const Entity& entity) {
+    touch(entity.key);
+    write_entity(into(changed_entities_), entity, to_json(entity.attributes));
+}
+
+void Writes::insert_entity_event(const EntityEvent& event) {
+    write_entity_event(into(entity_events_), event);
+}
+
 void Writes::send(const Query& query, Columns& rows) {
     if (rows.empty()) return;
     connection_.send(query, Params(rows));
@@ -174,7 +195,11 @@ void Writes::flush() {
     send(sql::insert_lines, lines_);
     send(sql::insert_requests, new_requests_);
     send(sql::put_requests, requests_);
+    send(sql::insert_entities, entities_);
+    send(sql::update_entities, changed_entities_);
+    send(sql::insert_entity_events, entity_events_);
     touched_.clear();
+    touched_entities_.clear();
 }
 
 }  // namespace sluice::postgres

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -13,7 +14,7 @@ namespace sluice::postgres {
 // are, and nobody waits for any of them before the commit.
 //
 // A statement for one job must not overtake another one for the same job: before a job is written a
-// second time, what was gathered is sent.
+// second time, what was gathered is sent. The same goes for entities.
 class Writes {
   public:
     explicit Writes(Connection& connection) : connection_(connection) {}
@@ -45,6 +46,10 @@ class Writes {
     void insert_request(const IdempotentRequest& request);  // fails when there is one
     void put_request(const IdempotentRequest& request);
 
+    void insert_entity(const Entity& entity);  // fails when there is one
+    void update_entity(const Entity& entity);
+    void insert_entity_event(const EntityEvent& event);
+
     // Sends what was gathered.
     void flush();
 
@@ -52,14 +57,16 @@ class Writes {
     void note_written() { has_written_ = true; }
     bool is_pending(JobId id) const { return touched_.contains(id); }
 
-    // The largest number of a job or a lease that was written.
+    // The largest number of a job, a lease or an entity that was written.
     std::int64_t largest_number() const { return largest_; }
 
   private:
+    void touch(const EntityKey& key);
     void send(const Query& query, Columns& rows);
 
     Connection& connection_;
     std::unordered_set<JobId> touched_;
+    std::set<EntityKey> touched_entities_;
     std::int64_t largest_ = 0;
     bool has_written_ = false;
 
@@ -92,6 +99,10 @@ class Writes {
     Columns lines_{integer, integer, small, small, integer, integer, text, text};
     Columns new_requests_{text, text, integer, bytes, text};
     Columns requests_{text, text, integer, bytes, text};
+    Columns entities_{text, text, text, integer, text, text, integer, integer, integer, text};
+    Columns changed_entities_ = entities_;
+    Columns entity_events_{text, text, text, integer, integer, text,
+                           text, text, text, integer, text};
 };
 
 // The keys that a job holds while it runs, as ready and parked keep them; empty: none.

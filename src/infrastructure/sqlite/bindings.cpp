@@ -37,12 +37,21 @@ void bind_line(Statement& insert, int place, const LogLine& line) {
     write_line(binder(insert, place), line);
 }
 
+void bind_entity_event(Statement& insert, int place, const EntityEvent& event) {
+    write_entity_event(binder(insert, place), event);
+}
+
 void update_lease(Statement& update, const Job& job) {
     write_lease_change(runner(update), job);
 }
 
 void update_done(Statement& update, const Job& job) {
     write_done_change(runner(update), job);
+}
+
+void put_entity(Statement& put, const Entity& entity) {
+    const std::string attributes = to_json(entity.attributes);
+    write_entity(runner(put), entity, attributes);
 }
 
 }  // namespace sluice::sqlite

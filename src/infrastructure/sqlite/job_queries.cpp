@@ -5,23 +5,13 @@
 
 #include "domain/check.hpp"
 #include "infrastructure/job_rows.hpp"
+#include "infrastructure/list_walk.hpp"
 #include "infrastructure/sqlite/list_query.hpp"
 #include "infrastructure/sqlite/queries.hpp"
+#include "infrastructure/sqlite/reading.hpp"
 
 namespace sluice::sqlite {
 namespace {
-
-// Ends a read in every case, since an open one keeps the log from being reused.
-class Reading {
-  public:
-    explicit Reading(Statement& statement) : statement_(statement) {}
-    ~Reading() { statement_.rewind(); }
-    Reading(const Reading&) = delete;
-    Reading& operator=(const Reading&) = delete;
-
-  private:
-    Statement& statement_;
-};
 
 // A filter that the driving query does not cover in full may turn candidates down; a chunk that is
 // too small then costs queries, and one that is too large reads jobs that nobody asked for.
@@ -100,6 +90,12 @@ Job JobQueries::find_leased(JobId id) {
     return has_ended ? *find(id) : job;
 }
 
+Job JobQueries::find_listed(JobId id) {
+    std::optional<Job> job = find(id);
+    check(job.has_value(), "a listed job is stored");
+    return std::move(*job);
+}
+
 std::vector<Job> JobQueries::list(const JobFilter& filter, JobId before, int limit) {
     std::vector<Job> jobs;
     if (limit <= 0) return jobs;
@@ -112,14 +108,33 @@ std::vector<Job> JobQueries::list(const JobFilter& filter, JobId before, int lim
         more = candidates.size() == static_cast<std::size_t>(chunk);
         for (const JobId id : candidates) {
             before = id;
-            std::optional<Job> job = find(id);
-            check(job.has_value(), "a listed job is stored");
-            if (!filter.accepts(*job)) continue;
-            jobs.push_back(std::move(*job));
+            Job job = find_listed(id);
+            if (!filter.accepts(job)) continue;
+            jobs.push_back(std::move(job));
             if (jobs.size() == wanted) break;
         }
     }
     return jobs;
+}
+
+std::vector<Job> JobQueries::page(const JobFilter& filter, std::int64_t offset, int limit) {
+    if (!is_exact_in_sql(filter)) {
+        return page_by_walking([&](JobId before, int step) { return list(filter, before, step); },
+                               offset, limit);
+    }
+
+    std::vector<Job> jobs;
+    for (const JobId id : page_ids(connection_, filter, offset, limit)) {
+        jobs.push_back(find_listed(id));
+    }
+    return jobs;
+}
+
+std::int64_t JobQueries::count(const JobFilter& filter) {
+    if (!is_exact_in_sql(filter)) {
+        return count_by_walking([&](JobId before, int step) { return list(filter, before, step); });
+    }
+    return count_jobs(connection_, filter);
 }
 
 std::vector<Event> JobQueries::events(JobId job, std::int64_t after, int limit) {

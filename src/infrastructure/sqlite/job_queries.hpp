@@ -24,11 +24,14 @@ class JobQueries {
     Job find_leased(JobId id);
 
     std::vector<Job> list(const JobFilter& filter, JobId before, int limit);
+    std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit);
+    std::int64_t count(const JobFilter& filter);
     std::vector<Event> events(JobId job, std::int64_t after, int limit);
     std::vector<LogLine> logs(JobId job, std::int64_t after, int limit);
     std::vector<JobId> ids_after(JobId after, int limit);
 
   private:
+    Job find_listed(JobId id);
     Job read_submitted(Row& row);
     void read_dependencies(JobSpec& spec, int count);
 

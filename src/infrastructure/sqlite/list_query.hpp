@@ -8,8 +8,10 @@
 
 namespace sluice::sqlite {
 
-// The SQL text for a filter, put together from the fixed pieces in queries.hpp.
+// The SQL texts for a filter, put together from the fixed pieces in queries.hpp.
 std::string list_sql(const JobFilter& filter);
+std::string page_sql(const JobFilter& filter);
+std::string count_sql(const JobFilter& filter);
 
 // Finds the ids of jobs that a filter may accept, newest first. It leaves out no job that the
 // filter accepts; whether it accepts a candidate is for JobFilter::accepts to say.
@@ -25,5 +27,15 @@ class ListQuery {
     const JobFilter& filter_;
     Statement statement_;
 };
+
+// Whether the next two can tell exactly what the filter accepts. They cannot tell labels apart of
+// which one contains the other.
+bool is_exact_in_sql(const JobFilter& filter);
+
+// The jobs that such a filter accepts: their ids, newest first, without the first `offset` of them;
+// and how many there are.
+std::vector<JobId> page_ids(sqlite3* connection, const JobFilter& filter, std::int64_t offset,
+                            int limit);
+std::int64_t count_jobs(sqlite3* connection, const JobFilter& filter);
 
 }  // namespace sluice::sqlite

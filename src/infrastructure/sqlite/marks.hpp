@@ -13,10 +13,10 @@ namespace sluice::sqlite {
 // lag behind, which only makes that scan longer. It moves up by a short walk every few thousand
 // finishes.
 //
-// last_id: no number above it was ever given to a job or a lease. Tokens vanish with their leases,
-// so no table tells it. As sequences do, it is written ahead: by one second of ids, so that it
-// costs one row a second at the most. After a crash new ids start up to a second ahead of the
-// clock; a clean close writes the exact number.
+// last_id: no number above it was ever given to a job, a lease or an entity. Tokens vanish with
+// their leases, so no table tells it. As sequences do, it is written ahead: by one second of ids,
+// so that it costs one row a second at the most. After a crash new ids start up to a second ahead
+// of the clock; a clean close writes the exact number.
 class Marks {
   public:
     explicit Marks(sqlite3* connection);

@@ -86,6 +86,33 @@ inline constexpr char list_lines[] = R"sql(
 SELECT seq, attempt, level, at, event_seq, message, data
 FROM log WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ?)sql";
 
+// ── entities ──
+#define SLUICE_ENTITY \
+    "tenant, kind, id, number, parent, state, revision, created_at, updated_at, attributes"
+inline constexpr char find_entity[] =
+    "SELECT " SLUICE_ENTITY " FROM entity WHERE tenant = ? AND kind = ? AND id = ?";
+// The number and created_at of one that is there stay.
+inline constexpr char put_entity[] = "INSERT INTO entity (" SLUICE_ENTITY R"sql()
+VALUES (?,?,?,?,?,?,?,?,?,?)
+ON CONFLICT (tenant, kind, id) DO UPDATE SET
+    parent = excluded.parent, state = excluded.state, revision = excluded.revision,
+    updated_at = excluded.updated_at, attributes = excluded.attributes)sql";
+inline constexpr char insert_entity_event[] = R"sql(
+INSERT OR ROLLBACK INTO entity_event (tenant, kind, id, seq, at, action, from_state, to_state,
+    actor, job, detail))sql";
+inline constexpr char list_entity_events[] = R"sql(
+SELECT seq, at, action, from_state, to_state, actor, job, detail
+FROM entity_event WHERE tenant = ? AND kind = ? AND id = ? AND seq > ? ORDER BY seq LIMIT ?)sql";
+
+// Any of the conditions; see entity_queries.cpp.
+inline constexpr char list_entities[] = "SELECT " SLUICE_ENTITY " FROM entity WHERE number < ?";
+inline constexpr char count_entities[] = "SELECT count(*) FROM entity WHERE true";
+inline constexpr char is_tenant_of_entity[] = " AND tenant = ?";
+inline constexpr char is_kind_of_entity[] = " AND kind = ?";
+inline constexpr char is_parent_of_entity[] = " AND parent = ?";
+inline constexpr char is_entity_in_states[] = " AND state IN (";
+inline constexpr char newest_entities_first[] = " ORDER BY number DESC LIMIT ? OFFSET ?";
+
 // ── idempotency keys ──
 inline constexpr char find_request[] =
     "SELECT at, body_digest, jobs FROM idempotency WHERE tenant = ? AND key = ?";
@@ -134,11 +161,19 @@ inline constexpr char is_other_tenant[] = " AND j.tenant <> 'default' AND j.tena
 inline constexpr char is_type[] = " AND j.type = ?";
 inline constexpr char is_queue[] = " AND j.queue = ?";
 inline constexpr char is_project[] = " AND j.project = ?";
+// The plus keeps its index for jobs whose other fields have none.
+inline constexpr char is_also_project[] = " AND +j.project = ?";
 inline constexpr char is_entity_type[] = " AND j.entity_type = ?";
 inline constexpr char is_entity_id[] = " AND j.entity_id = ?";
 inline constexpr char is_site_id[] = " AND j.site_id = ?";
 inline constexpr char is_node_id[] = " AND j.node_id = ?";
 inline constexpr char is_correlation_id[] = " AND j.correlation_id = ?";
+inline constexpr char is_worker[] =
+    " AND EXISTS (SELECT 1 FROM lease w WHERE w.id = j.id AND w.worker_id = ?)";
+// As JobState counts: a job that has not ended is 0, queued, or 1, running.
+inline constexpr char is_in_states[] =
+    " AND coalesce((SELECT s.state FROM done s WHERE s.id = j.id),"
+    " EXISTS (SELECT 1 FROM lease s WHERE s.id = j.id)) IN (";
 inline constexpr char may_have_label[] = " AND instr(j.labels, ?) > 0";
 inline constexpr char is_replay_of[] = " AND j.replay_of = ?";
 inline constexpr char is_from_id[] = " AND j.id >= ?";
@@ -147,6 +182,9 @@ inline constexpr char is_created_before[] = " AND j.created_at < ?";
 inline constexpr char newest_jobs_first[] = " ORDER BY j.id DESC LIMIT ?";
 inline constexpr char newest_leases_first[] = " ORDER BY l.id DESC LIMIT ?";
 inline constexpr char newest_done_first[] = " ORDER BY d.id DESC LIMIT ?";
+inline constexpr char without_the_first[] = " OFFSET ?";
+inline constexpr char begin_count[] = "SELECT count(*) FROM (";
+inline constexpr char end_count[] = ")";
 
 // ── migrations ──
 inline constexpr char find_migration_table[] =
@@ -166,5 +204,6 @@ inline constexpr char insert_migration[] =
 #undef SLUICE_REQUEUED
 #undef SLUICE_LEASE
 #undef SLUICE_DONE
+#undef SLUICE_ENTITY
 
 }  // namespace sluice::sqlite::sql

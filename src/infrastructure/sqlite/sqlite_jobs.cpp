@@ -20,10 +20,12 @@ std::vector<JobTexts> texts_of(std::span<const Arrival> arrivals) {
 
 }  // namespace
 
-SqliteJobs::SqliteJobs(sqlite3* connection, JobQueries& queries, QueueIndex& index, Marks& marks)
+SqliteJobs::SqliteJobs(sqlite3* connection, JobQueries& queries, QueueIndex& index, Marks& marks,
+                       EntityReader& entities)
     : queries_(queries),
       index_(index),
       marks_(marks),
+      entities_(entities),
       insert_job_(connection, sql::insert_job),
       insert_dependency_(connection, sql::insert_dependency),
       insert_requeued_(connection, sql::insert_requeued),
@@ -49,6 +51,14 @@ std::vector<std::optional<Job>> SqliteJobs::find(std::span<const JobId> ids) {
 
 std::vector<Job> SqliteJobs::list(const JobFilter& filter, JobId before, int limit) {
     return queries_.list(filter, before, limit);
+}
+
+std::vector<Job> SqliteJobs::page(const JobFilter& filter, std::int64_t offset, int limit) {
+    return queries_.page(filter, offset, limit);
+}
+
+std::int64_t SqliteJobs::count(const JobFilter& filter) {
+    return queries_.count(filter);
 }
 
 std::vector<Event> SqliteJobs::events(JobId job, std::int64_t after, int limit) {

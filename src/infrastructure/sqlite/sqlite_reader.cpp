@@ -1,27 +1,11 @@
 #include "infrastructure/sqlite/sqlite_reader.hpp"
 
+#include "infrastructure/sqlite/reading.hpp"
+
 namespace sluice::sqlite {
-namespace {
-
-// Holds one moment of the store still, for as long as it lives.
-class Snapshot {
-  public:
-    explicit Snapshot(sqlite3* connection) : connection_(connection) {
-        execute(connection, "BEGIN");
-    }
-    // Nothing was written, so there is nothing to lose when this fails.
-    ~Snapshot() { roll_back(connection_); }
-    Snapshot(const Snapshot&) = delete;
-    Snapshot& operator=(const Snapshot&) = delete;
-
-  private:
-    sqlite3* connection_;
-};
-
-}  // namespace
 
 SqliteReader::SqliteReader(const std::filesystem::path& path)
-    : connection_(open_reader(path)), queries_(connection_.get()) {}
+    : connection_(open_reader(path)), queries_(connection_.get()), entities_(connection_.get()) {}
 
 std::vector<std::optional<Job>> SqliteReader::find(std::span<const JobId> ids) {
     if (ids.size() == 1) return queries_.find(ids);  // one statement sees one moment anyway
@@ -32,6 +16,16 @@ std::vector<std::optional<Job>> SqliteReader::find(std::span<const JobId> ids) {
 std::vector<Job> SqliteReader::list(const JobFilter& filter, JobId before, int limit) {
     const Snapshot snapshot(connection_.get());
     return queries_.list(filter, before, limit);
+}
+
+std::vector<Job> SqliteReader::page(const JobFilter& filter, std::int64_t offset, int limit) {
+    const Snapshot snapshot(connection_.get());
+    return queries_.page(filter, offset, limit);
+}
+
+std::int64_t SqliteReader::count(const JobFilter& filter) {
+    const Snapshot snapshot(connection_.get());
+    return queries_.count(filter);
 }
 
 std::vector<Event> SqliteReader::events(JobId job, std::int64_t after, int limit) {

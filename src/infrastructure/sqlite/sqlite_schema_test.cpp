@@ -4,10 +4,12 @@
 #include <fstream>
 
 #include "infrastructure/sqlite/connection.hpp"
+#include "infrastructure/sqlite/entity_queries.hpp"
 #include "infrastructure/sqlite/insert.hpp"
 #include "infrastructure/sqlite/list_query.hpp"
 #include "infrastructure/sqlite/migrations.hpp"
 #include "infrastructure/sqlite/queries.hpp"
+#include "infrastructure/sqlite/sqlite_store.hpp"
 #include "infrastructure/sqlite/statement.hpp"
 #include "tests/support/builders.hpp"
 
@@ -139,6 +141,26 @@ TEST_F(SqliteSchemaTest, RefusesAFileOfANewerVersion) {
     EXPECT_NE(message.find("0002_second"), std::string::npos) << message;
 }
 
+TEST_F(SqliteSchemaTest, AFileOfTheFirstVersionGetsEntitiesAndKeepsItsJobs) {
+    migrate(writer.get(), embedded_migrations().first(1), at(1));
+    execute(writer.get(), "UPDATE meta SET value = 77 WHERE key = 'last_id'");
+    writer.reset();
+
+    SqliteStore store(path, at(2));
+
+    EXPECT_EQ(store.last_id(), 77);
+    Entity entity;
+    entity.key = {"default", "site", "a"};
+    entity.number = 78;
+    const auto session = store.begin();
+    session->entities().put({&entity, 1});
+    session->commit();
+    EXPECT_EQ(store.reader()->entities().find_one(entity.key), entity);
+    for (const MigrationStatus& status : migration_status(path)) {
+        EXPECT_EQ(status.applied_at, at(status.number)) << status.name;
+    }
+}
+
 using SqliteSchemaDeathTest = SqliteSchemaTest;
 
 TEST_F(SqliteSchemaDeathTest, LeavesNothingOfAMigrationThatFails) {
@@ -169,6 +191,9 @@ TEST_F(SqliteSchemaTest, EveryQueryPrepares) {
                               sql::find_request,
                               sql::put_request,
                               sql::forget_requests,
+                              sql::find_entity,
+                              sql::put_entity,
+                              sql::list_entity_events,
                               sql::renew_leases,
                               sql::list_leases,
                               sql::list_unfinished,
@@ -183,7 +208,7 @@ TEST_F(SqliteSchemaTest, EveryQueryPrepares) {
     }
     for (const char* beginning :
          {sql::insert_job, sql::insert_dependency, sql::insert_requeued, sql::insert_lease,
-          sql::insert_done, sql::insert_event, sql::insert_line}) {
+          sql::insert_done, sql::insert_event, sql::insert_line, sql::insert_entity_event}) {
         EXPECT_NO_THROW(Insert(writer.get(), beginning)) << beginning;
     }
 }
@@ -192,11 +217,13 @@ TEST_F(SqliteSchemaTest, HotQueriesNeverScanOrSort) {
     migrate_all();
 
     for (const char* query :
-         {sql::list_dependencies, sql::has_open_dependency, sql::find_job, sql::find_queued_job,
-          sql::find_leased_job, sql::ids_after, sql::delete_requeued, sql::update_lease,
-          sql::delete_lease, sql::update_done, sql::list_events, sql::list_lines, sql::find_request,
-          sql::forget_requests, sql::list_unfinished, sql::walk_from_low_water, sql::read_mark,
-          sql::write_mark}) {
+         {sql::list_dependencies,  sql::has_open_dependency, sql::find_job,
+          sql::find_queued_job,    sql::find_leased_job,     sql::ids_after,
+          sql::delete_requeued,    sql::update_lease,        sql::delete_lease,
+          sql::update_done,        sql::list_events,         sql::list_lines,
+          sql::find_request,       sql::forget_requests,     sql::find_entity,
+          sql::list_entity_events, sql::list_unfinished,     sql::walk_from_low_water,
+          sql::read_mark,          sql::write_mark}) {
         const std::string steps = plan(query);
         EXPECT_EQ(steps.find("SCAN"), std::string::npos) << query << '\n' << steps;
         EXPECT_EQ(steps.find("TEMP B-TREE"), std::string::npos) << query << '\n' << steps;
@@ -225,17 +252,48 @@ TEST_F(SqliteSchemaTest, ListsAreDrivenByTheTableOrIndexThatIsShortest) {
         {{.entity_id = "e"}, "job_by_entity (entity_id=? AND rowid<?)"},
         {{.states = {JobState::succeeded}, .entity_type = "t", .entity_id = "e"},
          "job_by_entity (entity_id=? AND rowid<?)"},
+        {{.project = "p"}, "job_by_project (project=? AND rowid<?)"},
+        {{.states = {JobState::queued}, .project = "p"},
+         "job_by_project (project=? AND rowid>? AND rowid<?)"},
+        {{.states = {JobState::succeeded}, .project = "p"},
+         "job_by_project (project=? AND rowid<?)"},
+        {{.tenant = "acme", .project = "p"}, "job_by_project (project=? AND rowid<?)"},
+        {{.project = "p", .entity_id = "e"}, "job_by_entity (entity_id=? AND rowid<?)"},
+        {{.project = "p", .site_id = "s"}, "job_by_site (site_id=? AND rowid<?)"},
         {{.site_id = "s"}, "job_by_site (site_id=? AND rowid<?)"},
         {{.correlation_id = "c"}, "job_by_correlation (correlation_id=? AND rowid<?)"},
         {{.replay_of = JobId{1}}, "job_by_replay (replay_of=? AND rowid<?)"},
     };
 
     for (const Listing& listing : listings) {
-        const std::string sql = list_sql(listing.filter);
-        const std::string steps = plan(sql);
-        EXPECT_NE(steps.find(listing.expected), std::string::npos) << sql << '\n' << steps;
-        EXPECT_EQ(steps.find("TEMP B-TREE"), std::string::npos) << sql << '\n' << steps;
+        const JobFilter& filter = listing.filter;
+        for (const std::string& sql : {list_sql(filter), page_sql(filter), count_sql(filter)}) {
+            const std::string steps = plan(sql);
+            EXPECT_NE(steps.find(listing.expected), std::string::npos) << sql << '\n' << steps;
+            EXPECT_EQ(steps.find("TEMP B-TREE"), std::string::npos) << sql << '\n' << steps;
+        }
     }
+}
+
+TEST_F(SqliteSchemaTest, ListsOfEntitiesNeverScanOrSort) {
+    migrate_all();
+    const std::vector<std::pair<EntityFilter, std::string>> listings{
+        {{.kind = "k"}, "entity_by_kind (tenant=? AND kind=? AND number<?)"},
+        {{.kind = "k", .parent = "p"},
+         "entity_by_parent (tenant=? AND kind=? AND parent=? AND number<?)"},
+        {{.kind = "k", .parent = "p", .states = {"a", "b"}},
+         "entity_by_parent (tenant=? AND kind=? AND parent=? AND number<?)"},
+        {{.tenant = ""}, "entity_by_number (number<?)"},
+    };
+
+    for (const auto& [filter, expected] : listings) {
+        const std::string steps = plan(list_entities_sql(filter));
+        EXPECT_NE(steps.find(expected), std::string::npos) << steps;
+        EXPECT_EQ(steps.find("TEMP B-TREE"), std::string::npos) << steps;
+    }
+    const std::string steps = plan(count_entities_sql({.kind = "k", .parent = "p"}));
+    EXPECT_NE(steps.find("entity_by_parent (tenant=? AND kind=? AND parent=?)"), std::string::npos)
+        << steps;
 }
 
 }  // namespace

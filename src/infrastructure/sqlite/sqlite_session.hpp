@@ -5,6 +5,7 @@
 #include "infrastructure/sqlite/insert.hpp"
 #include "infrastructure/sqlite/marks.hpp"
 #include "infrastructure/sqlite/queue_index.hpp"
+#include "infrastructure/sqlite/sqlite_entities.hpp"
 #include "infrastructure/sqlite/sqlite_jobs.hpp"
 #include "infrastructure/sqlite/sqlite_leases.hpp"
 
@@ -47,6 +48,7 @@ struct Writer {
     Marks marks;
     QueueIndex index;
     JobQueries queries;
+    SqliteEntities entities;
     SqliteJobs jobs;
     SqliteLeases leases;
     SqliteHistory history;
@@ -68,6 +70,7 @@ class SqliteSession final : public Session {
     LeaseStore& leases() override { return writer_.leases; }
     HistoryStore& history() override { return writer_.history; }
     IdempotencyStore& idempotency() override { return writer_.idempotency; }
+    EntityStore& entities() override { return writer_.entities; }
     void commit() override;
 
   private:

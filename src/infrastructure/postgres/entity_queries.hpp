@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "application/ports/entity_store.hpp"
+#include "infrastructure/postgres/connection.hpp"
+
+namespace sluice::postgres {
+
+// Reads entities on a connection. Each function is one statement, and so one moment; it leaves it
+// to the caller to end the transaction, open or implicit, in which it reads.
+class EntityQueries final : public EntityReader {
+  public:
+    explicit EntityQueries(Connection& connection) : connection_(connection) {}
+
+    std::vector<std::optional<Entity>> find(std::span<const EntityKey> keys) override;
+    std::vector<Entity> list(const EntityFilter& filter, std::int64_t before, std::int64_t offset,
+                             int limit) override;
+    std::int64_t count(const EntityFilter& filter) override;
+    std::vector<EntityEvent> events(const EntityKey& key, std::int64_t after, int limit) override;
+
+    // Those that are there, locked one after the other. The keys are sorted.
+    std::vector<Entity> lock(std::span<const EntityKey> keys);
+
+  private:
+    Connection& connection_;
+};
+
+}  // namespace sluice::postgres

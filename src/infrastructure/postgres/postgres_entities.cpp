@@ -1,0 +1,87 @@
+#include "infrastructure/postgres/postgres_entities.hpp"
+
+#include <algorithm>
+
+namespace sluice::postgres {
+
+std::vector<std::optional<Entity>> EntityView::find(std::span<const EntityKey> keys) {
+    work_.writes.flush();
+    return queries_.find(keys);
+}
+
+std::vector<Entity> EntityView::list(const EntityFilter& filter, std::int64_t before,
+                                     std::int64_t offset, int limit) {
+    work_.writes.flush();
+    return queries_.list(filter, before, offset, limit);
+}
+
+std::int64_t EntityView::count(const EntityFilter& filter) {
+    work_.writes.flush();
+    return queries_.count(filter);
+}
+
+std::vector<EntityEvent> EntityView::events(const EntityKey& key, std::int64_t after, int limit) {
+    work_.writes.flush();
+    return queries_.events(key, after, limit);
+}
+
+void PostgresEntities::know(std::vector<EntityKey> keys) {
+    std::erase_if(keys, [&](const EntityKey& key) { return known_.contains(key); });
+    if (keys.empty()) return;
+    std::sort(keys.begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    std::vector<Entity> found = queries_.lock(keys);
+    for (EntityKey& key : keys) known_.emplace(std::move(key), std::nullopt);
+    for (Entity& entity : found) {
+        EntityKey key = entity.key;
+        known_.insert_or_assign(std::move(key), std::move(entity));
+    }
+}
+
+std::vector<std::optional<Entity>> PostgresEntities::find(std::span<const EntityKey> keys) {
+    know({keys.begin(), keys.end()});
+    std::vector<std::optional<Entity>> found;
+    found.reserve(keys.size());
+    for (const EntityKey& key : keys) found.push_back(known_.at(key));
+    return found;
+}
+
+std::vector<Entity> PostgresEntities::list(const EntityFilter& filter, std::int64_t before,
+                                           std::int64_t offset, int limit) {
+    return view_.list(filter, before, offset, limit);
+}
+
+std::int64_t PostgresEntities::count(const EntityFilter& filter) {
+    return view_.count(filter);
+}
+
+std::vector<EntityEvent> PostgresEntities::events(const EntityKey& key, std::int64_t after,
+                                                  int limit) {
+    return view_.events(key, after, limit);
+}
+
+void PostgresEntities::put(std::span<const Entity> entities) {
+    std::vector<EntityKey> keys;
+    for (const Entity& entity : entities) keys.push_back(entity.key);
+    know(std::move(keys));
+    for (const Entity& entity : entities) put_known(entity);
+}
+
+// One that was looked for and not found is inserted, which fails when another session was faster.
+void PostgresEntities::put_known(Entity entity) {
+    std::optional<Entity>& known = known_.at(entity.key);
+    if (known) {
+        entity.number = known->number;
+        entity.created_at = known->created_at;
+        work_.writes.update_entity(entity);
+    } else {
+        work_.writes.insert_entity(entity);
+    }
+    known = std::move(entity);
+}
+
+void PostgresEntities::append(std::span<const EntityEvent> events) {
+    for (const EntityEvent& event : events) work_.writes.insert_entity_event(event);
+}
+
+}  // namespace sluice::postgres

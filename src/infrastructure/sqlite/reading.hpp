@@ -1,0 +1,34 @@
+#pragma once
+
+#include "infrastructure/sqlite/statement.hpp"
+
+namespace sluice::sqlite {
+
+// Ends a read in every case, since an open one keeps the log from being reused.
+class Reading {
+  public:
+    explicit Reading(Statement& statement) : statement_(statement) {}
+    ~Reading() { statement_.rewind(); }
+    Reading(const Reading&) = delete;
+    Reading& operator=(const Reading&) = delete;
+
+  private:
+    Statement& statement_;
+};
+
+// Holds one moment of the store still, for as long as it lives.
+class Snapshot {
+  public:
+    explicit Snapshot(sqlite3* connection) : connection_(connection) {
+        execute(connection, "BEGIN");
+    }
+    // Nothing was written, so there is nothing to lose when this fails.
+    ~Snapshot() { roll_back(connection_); }
+    Snapshot(const Snapshot&) = delete;
+    Snapshot& operator=(const Snapshot&) = delete;
+
+  private:
+    sqlite3* connection_;
+};
+
+}  // namespace sluice::sqlite
