@@ -26,8 +26,9 @@ std::unique_ptr<PostgresStore> TestDatabase::open_empty() {
 void TestDatabase::clear() {
     postgres::Connection connection({.url = url()});
     std::string deletions;
-    for (const char* table : {"job", "done", "event", "log", "requeued", "lease", "lane", "ready",
-                              "timed", "blocker", "held", "parked", "idempotency", "seat"}) {
+    for (const char* table :
+         {"job", "done", "event", "log", "requeued", "lease", "lane", "ready", "timed", "blocker",
+          "held", "parked", "idempotency", "entity", "entity_event", "seat"}) {
         deletions += std::string("DELETE FROM sluice.") + table + ";";
     }
     connection.execute(deletions);

@@ -1,9 +1,13 @@
 #include "support/test_engine.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 
+#include "infrastructure/sqlite/sqlite_store.hpp"
 #include "support/test_database.hpp"
 
 namespace sluice {
@@ -15,12 +19,26 @@ Answer granted(Told<Answer> answer, const char* what) {
     return std::move(*answer);
 }
 
+namespace fs = std::filesystem;
+
+// Where SQLite keeps its file; removed when the tests are over.
+struct Folder {
+    fs::path path = fs::temp_directory_path() / ("sluice-use-cases-" + std::to_string(::getpid()));
+    ~Folder() { fs::remove_all(path); }
+};
+
+// Empty. There is one file and one database for all tests, which come one after the other.
 std::unique_ptr<Store> own_store() {
-    const char* kind = std::getenv("SLUICE_TEST_STORE");
-    if (kind == nullptr || std::string_view(kind) != "postgres") {
-        return std::make_unique<MemoryStore>();
+    const char* chosen = std::getenv("SLUICE_TEST_STORE");
+    const std::string_view kind = chosen == nullptr ? "memory" : chosen;
+    if (kind == "memory") return std::make_unique<MemoryStore>();
+    if (kind == "sqlite") {
+        static const Folder folder;
+        fs::remove_all(folder.path);
+        return std::make_unique<SqliteStore>(folder.path / "jobs.db", at(0));
     }
-    static TestDatabase database;  // one for all tests, which come one after the other
+    if (kind != "postgres") throw std::logic_error("SLUICE_TEST_STORE names no store");
+    static TestDatabase database;
     return database.open_empty();
 }
 

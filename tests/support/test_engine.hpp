@@ -49,8 +49,8 @@ Report report_of(const Job& job, Outcome outcome, std::string error_code = "");
 // What a test takes for granted throws when it is not so.
 class TestEngine {
   public:
-    // On a store of its own: in memory, or in the database of the tests when the environment
-    // variable SLUICE_TEST_STORE says "postgres".
+    // On a store of its own: in memory, or in a file or the database of the tests when the
+    // environment variable SLUICE_TEST_STORE says "sqlite" or "postgres".
     TestEngine();
     explicit TestEngine(Store& store);
 

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "domain/result.hpp"
 #include "interfaces/worker/leash.hpp"
 #include "sluice/worker.hpp"
 
@@ -44,6 +45,9 @@ struct AnsibleNode {
     std::string connection{};  // e.g. "local"; empty: ssh
 };
 
+// Looks up the node of a job that the configuration does not have. May block.
+using FindNode = std::function<Result<AnsibleNode>(const client::Job&)>;
+
 // Runs a playbook for the job's node.
 struct AnsibleExecutor {
     std::string playbook{};
@@ -67,15 +71,29 @@ struct MsuiteExecutor {
     std::variant<SimulatedCheck, CommandExecutor, HttpExecutor> by{};
 };
 
+// A step of an app's flow that only pretends.
+struct SimulatedStep {
+    bool pass = true;
+    Millis delay{0};
+    std::string outcome{};  // of a revalidation, one of revalidation_outcomes(); empty: the first
+};
+
+// What apps have done besides checks, from release_assemble to temp_env_expire: simulated, or a
+// command, or a service.
+struct AppExecutor {
+    std::variant<SimulatedStep, CommandExecutor, HttpExecutor> by{};
+};
+
 // demo.hello, demo.slow, demo.flaky.
 struct DemoExecutor {};
 
-using Executor =
-    std::variant<CommandExecutor, HttpExecutor, AnsibleExecutor, MsuiteExecutor, DemoExecutor>;
+using Executor = std::variant<CommandExecutor, HttpExecutor, AnsibleExecutor, MsuiteExecutor,
+                              AppExecutor, DemoExecutor>;
 
 // The worker that does what the executor says. `type` is the job type that it is bound to.
 std::shared_ptr<client::JobWorker> make_worker(const std::string& type, const Executor& executor,
-                                               const std::shared_ptr<Leash>& leash);
+                                               const std::shared_ptr<Leash>& leash,
+                                               FindNode find_node = {});
 
 // Whether an executor starts processes, so that it needs a leash.
 bool needs_leash(const Executor& executor);
@@ -90,13 +108,21 @@ std::shared_ptr<client::JobWorker> command_worker(CommandExecutor executor,
                                                   JobEnvironment more_environment = {});
 std::shared_ptr<client::JobWorker> http_worker(HttpExecutor executor);
 std::shared_ptr<client::JobWorker> ansible_worker(AnsibleExecutor executor,
-                                                  std::shared_ptr<Leash> leash);
-std::shared_ptr<client::JobWorker> msuite_worker(const std::string& type, MsuiteExecutor executor,
+                                                  std::shared_ptr<Leash> leash,
+                                                  FindNode find_node = {});
+std::shared_ptr<client::JobWorker> msuite_worker(const std::string& type,
+                                                 const MsuiteExecutor& executor,
                                                  const std::shared_ptr<Leash>& leash);
+std::shared_ptr<client::JobWorker> app_worker(const std::string& type, const AppExecutor& executor,
+                                              const std::shared_ptr<Leash>& leash);
 std::shared_ptr<client::JobWorker> demo_worker(const std::string& type);
 
-// The job types that the last two know. msuite_worker() throws std::invalid_argument for others.
+// The job types that the last three know. They throw std::invalid_argument for others.
 std::vector<std::string> msuite_types();
+std::vector<std::string> app_types();
 std::vector<std::string> demo_types();
+
+// What a revalidation can say of a changeset.
+const std::vector<std::string>& revalidation_outcomes();
 
 }  // namespace sluice::worker

@@ -184,5 +184,18 @@ TEST(MsuiteByCommand, FailsByItsExitCodeOrByItsVerdict) {
     EXPECT_TRUE(said.retryable);
 }
 
+TEST(MsuiteByCommand, PassesNothingWhoseVerdictCannotBeRead) {
+    const auto leash = std::make_shared<Leash>();
+    for (const char* verdict :
+         {R"({"passed":false,"passed":true})", R"({"passed":false,"failures":["\u0000"]})"}) {
+        TestContext context;
+        const std::string script = std::string("printf '%s' '") + verdict + "' >&3";
+        const Outcome outcome =
+            run(submit_job(), {CommandExecutor{.argv = {"/bin/sh", "-c", script}}}, context, leash);
+        EXPECT_EQ(outcome.kind, Outcome::Kind::failed) << verdict;
+        EXPECT_EQ(outcome.error_code, "INVALID_RESULT") << verdict;
+    }
+}
+
 }  // namespace
 }  // namespace sluice::worker

@@ -50,8 +50,10 @@ std::string how_it_ended(const Exit& exit) {
 
 class AnsibleWorker : public client::JobWorker {
   public:
-    AnsibleWorker(AnsibleExecutor executor, std::shared_ptr<Leash> leash)
-        : executor_(std::move(executor)), leash_(std::move(leash)) {}
+    AnsibleWorker(AnsibleExecutor executor, std::shared_ptr<Leash> leash, FindNode find_node)
+        : executor_(std::move(executor)),
+          leash_(std::move(leash)),
+          find_node_(std::move(find_node)) {}
 
     Outcome execute(const Job& job, Context& context) override {
         if (job.node_id.empty()) {
@@ -60,25 +62,37 @@ class AnsibleWorker : public client::JobWorker {
                 "the job has no node_id, so there is no host to run " + executor_.playbook + " on",
                 false);
         }
-        const auto node = executor_.nodes.find(job.node_id);
-        if (node == executor_.nodes.end()) {
-            return Outcome::failed("NODE_UNKNOWN",
-                                   fmt::format("the configuration has no node \"{}\"; it has {}",
-                                               job.node_id, known_nodes()),
-                                   false);
-        }
+        const Result<AnsibleNode> node = node_of(job);
+        if (!node) return no_node(node.error());
         const Result<std::string> variables = ansible_variables(job);
         if (!variables) return invalid_payload(variables.error());
 
         const std::string host = ansible_host_name(job.node_id);
         AnsibleOutput output(context, host);
         const PrivateFolder folder("ansible");
-        const Ended ended = run(folder, ansible_inventory(host, node->second), *variables, context,
+        const Ended ended = run(folder, ansible_inventory(host, *node), *variables, context,
                                 [&](const OutputLine& line) { output.take(line); });
         return outcome_of(ended, output);
     }
 
   private:
+    // What the configuration says comes first: it is the operator's own.
+    Result<AnsibleNode> node_of(const Job& job) const {
+        const auto configured = executor_.nodes.find(job.node_id);
+        if (configured != executor_.nodes.end()) return configured->second;
+        if (find_node_) return find_node_(job);
+        return Error{ErrorCode::not_found,
+                     fmt::format("the configuration has no node \"{}\"; it has {}", job.node_id,
+                                 known_nodes()),
+                     ""};
+    }
+
+    static Outcome no_node(const Error& error) {
+        const bool is_passing = error.code == ErrorCode::unavailable;
+        return Outcome::failed(is_passing ? "NODE_LOOKUP_FAILED" : "NODE_UNKNOWN", error.message,
+                               is_passing);
+    }
+
     Ended run(const PrivateFolder& folder, const std::string& inventory,
               const std::string& variables, Context& context,
               std::function<void(const OutputLine&)> on_line) const {
@@ -125,13 +139,16 @@ class AnsibleWorker : public client::JobWorker {
 
     const AnsibleExecutor executor_;
     const std::shared_ptr<Leash> leash_;  // shared with all other workers that start commands
+    const FindNode find_node_;
 };
 
 }  // namespace
 
 std::shared_ptr<client::JobWorker> ansible_worker(AnsibleExecutor executor,
-                                                  std::shared_ptr<Leash> leash) {
-    return std::make_shared<AnsibleWorker>(std::move(executor), std::move(leash));
+                                                  std::shared_ptr<Leash> leash,
+                                                  FindNode find_node) {
+    return std::make_shared<AnsibleWorker>(std::move(executor), std::move(leash),
+                                           std::move(find_node));
 }
 
 }  // namespace sluice::worker

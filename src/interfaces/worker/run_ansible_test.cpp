@@ -235,6 +235,34 @@ TEST_F(AnsibleWorkerTest, NeedsANodeThatIsKnown) {
     EXPECT_EQ(unknown.error_message, R"(the configuration has no node "node-2"; it has node/1)");
 }
 
+TEST_F(AnsibleWorkerTest, AsksForNodesThatTheConfigurationDoesNotHave) {
+    script("cat \"$2\"\n");
+    std::vector<std::string> asked;
+    const FindNode find_node = [&](const Job& job) -> Result<AnsibleNode> {
+        asked.push_back(job.node_id);
+        if (job.node_id == "away") return Error{ErrorCode::unavailable, "no answer", ""};
+        if (job.node_id != "recorded") return Error{ErrorCode::not_found, "no such node", ""};
+        return AnsibleNode{.hostname = "recorded.example.com", .port = 2222};
+    };
+    const auto run_on = [&](const std::string& node) {
+        Job job = site_job();
+        job.node_id = node;
+        return ansible_worker(executor, leash, find_node)->execute(job, context);
+    };
+
+    EXPECT_TRUE(run_on("node/1").error_code.empty());
+    EXPECT_TRUE(asked.empty()) << "what is configured is not asked for";
+    EXPECT_TRUE(run_on("recorded").error_code.empty());
+    const Outcome unknown = run_on("unknown");
+    const Outcome away = run_on("away");
+
+    EXPECT_EQ(asked, (std::vector<std::string>{"recorded", "unknown", "away"}));
+    EXPECT_EQ(unknown.error_code, "NODE_UNKNOWN");
+    EXPECT_FALSE(unknown.retryable);
+    EXPECT_EQ(away.error_code, "NODE_LOOKUP_FAILED");
+    EXPECT_TRUE(away.retryable);
+}
+
 TEST_F(AnsibleWorkerTest, SaysWhenThereIsNoAnsible) {
     executor.program = "/nowhere/ansible-playbook";
     executor.playbook = "site.yml";

@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include "application/apps/app_parts.hpp"
+#include "application/json_values.hpp"
+#include "application/names.hpp"
+#include "json/json_reader.hpp"
+
+namespace sluice::apps {
+namespace {
+
+struct ReportedMigration {
+    std::string id;
+    std::string status;
+};
+
+// What the job says about migrations; what is not of the form [{"id","status"}] says nothing.
+std::vector<ReportedMigration> reported(const Job& job) {
+    std::vector<ReportedMigration> migrations;
+    const Attributes result = json_members(job.result);
+    JsonReader reader(json_of(result, "migrations"));
+    if (reader.kind() != JsonReader::Kind::array) return migrations;
+    reader.array([&](std::size_t) {
+        const Attributes members = json_members(reader.raw());
+        const std::string id = text_of(members, "id").value_or("");
+        const std::string status = text_of(members, "status").value_or("");
+        if (id.empty() || status.empty() || check_name("id", id)) return;
+        if (check_name("status", status)) return;
+        migrations.push_back({id, status});
+    });
+    return migrations;
+}
+
+// Where the job has run migrations: in an environment, or in one that lives for a while.
+std::string place_of(const Job& job, const Attributes& payload) {
+    if (auto id = text_of(payload, "environment_id")) return *id;
+    return job.spec.entity_id;
+}
+
+// The profile under which it ran, as it was told.
+Attributes profile_in(const Attributes& payload) {
+    Attributes profile{{"profile_revision", "0"}};
+    if (const auto id = text_of(payload, "runtime_profile_id")) {
+        profile["profile_id"] = json_string(*id);
+        const auto revision = integer_of(payload, "runtime_profile_revision");
+        profile["profile_revision"] = std::to_string(revision.value_or(0));
+    }
+    return profile;
+}
+
+void put(EntityDesk& desk, const EntityKey& key, const std::string& app_id, Attributes attributes) {
+    auto migration = desk.find(key);
+    if (migration && migration->parent != app_id) return;  // of another app's environment
+    if (migration) {
+        migration->attributes = std::move(attributes);
+        desk.save(*migration, "reported");
+        return;
+    }
+    // One whose name is too long together with its place is not kept; the job's result has it.
+    (void)desk.create({.key = key, .parent = app_id, .attributes = std::move(attributes)});
+}
+
+}  // namespace
+
+void record_migrations(EntityDesk& desk, const Job& job, const Attributes& payload) {
+    const std::vector<ReportedMigration> migrations = reported(job);
+    if (migrations.empty() || !desk.find({job.spec.tenant, "app", job.spec.project})) return;
+    const std::string place = place_of(job, payload);
+    const Attributes profile = profile_in(payload);
+    const std::string_view revision = json_of(profile, "profile_revision");
+    for (const auto& [id, status] : migrations) {
+        Attributes attributes{{"environment_id", json_string(place)},
+                              {"migration_id", json_string(id)},
+                              {"status", json_string(status)},
+                              {"at", json_time(desk.now())},
+                              {"job_id", json_string(to_text(job.spec.id))}};
+        attributes.insert(profile.begin(), profile.end());
+        put(desk, {job.spec.tenant, "migration", fmt::format("{}:{}:{}", place, revision, id)},
+            job.spec.project, std::move(attributes));
+    }
+}
+
+}  // namespace sluice::apps

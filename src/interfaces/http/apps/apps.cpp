@@ -1,0 +1,127 @@
+// Apps and their members.
+#include "application/apps/app_changes.hpp"
+#include "application/json_values.hpp"
+#include "application/names.hpp"
+#include "interfaces/http/apps/entities.hpp"
+#include "interfaces/http/apps/entity_json.hpp"
+#include "interfaces/http/apps/fields.hpp"
+#include "interfaces/http/apps/handlers.hpp"
+#include "interfaces/http/caller.hpp"
+#include "interfaces/http/native/fields.hpp"
+
+namespace sluice::http::apps {
+namespace {
+
+// Attribute "members" of an app: an object with a role for each user.
+Page<Attributes::value_type> read_members(const Entity& app, const PageQuery& query) {
+    const auto kept = app.attributes.find("members");
+    const Attributes members =
+        kept == app.attributes.end() ? Attributes() : json_members(kept->second);
+    Page<Attributes::value_type> page;
+    for (const auto& member : members) {
+        const std::int64_t place = page.total++;
+        if (place >= query.offset() && place < query.offset() + query.limit) {
+            page.items.push_back(member);
+        }
+    }
+    return page;
+}
+
+// Without its members, who have a list of their own.
+void write_app(JsonWriter& json, Entity app) {
+    app.attributes.erase("members");
+    write_entity(json, app);
+}
+
+Response app_response(int status, const EntityAnswer& answer) {
+    return data(status, [&](JsonWriter& json) { write_app(json, *answer.entity); });
+}
+
+void write_member(JsonWriter& json, const Attributes::value_type& member) {
+    json.begin_object();
+    json.field("user", member.first);
+    json.raw_field("role", member.second);
+    json.end_object();
+}
+
+Result<EntityAnswer> decide_member(EntityDesk& desk, Wish wish) {
+    const std::string user = take_text(wish.fields, "user");
+    if (user.empty()) return missing_field("user");
+    const std::string word = take_text(wish.fields, "role");
+    if (word.empty()) return missing_field("role");
+    const auto role = rules::parse_role(word);
+    if (!role) return refuse("role", "must be user, reviewer, config_manager or app_admin");
+    return rules::put_member(desk, wish.caller, wish.app, user, *role);
+}
+
+}  // namespace
+
+void create_app(Call call) {
+    auto fields = read_fields(call.request, {{"id", Form::id},
+                                             {"name", Form::name},
+                                             {"approvals_required", Form::integer},
+                                             {"gates", Form::texts}});
+    const auto decide = [](EntityDesk& desk, Wish wish) {
+        std::string id = take_text(wish.fields, "id");
+        return rules::create_app(desk, wish.caller, std::move(id), std::move(wish.fields));
+    };
+    change(std::move(call), 201, std::move(fields), decide, app_response);
+}
+
+// Those that the caller is a member of.
+void list_apps(Call call) {
+    const std::string& request_id = call.request.request_id;
+    const auto params = native::read_query(call.request, {"page", "limit"});
+    if (!params) return call.reply.send(refusal_of(params.error(), request_id));
+    const auto query = read_page(*params);
+    if (!query) return call.reply.send(refusal_of(query.error(), request_id));
+    Question question = [caller = caller_of(call),
+                         query = *query](JobReader& reader) -> Result<Response> {
+        const EntityFilter filter{.tenant = caller.tenant, .kind = "app"};
+        const auto page = read_chosen(reader.entities(), filter, query, [&](const Entity& app) {
+            return rules::role_of(app, caller).has_value();
+        });
+        return page_response(query, page, write_app);
+    };
+    ask(std::move(call), std::move(question));
+}
+
+void get_app(Call call) {
+    const auto params = native::read_query(call.request, {});
+    if (!params) return call.reply.send(refusal_of(params.error(), call.request.request_id));
+    ask_in_app(std::move(call), [](JobReader&, const Entity& app) -> Result<Response> {
+        return data(200, [&](JsonWriter& json) { write_app(json, app); });
+    });
+}
+
+void update_app(Call call) {
+    auto changes = read_changes(
+        call.request,
+        {{"name", Form::name}, {"approvals_required", Form::integer}, {"gates", Form::texts}});
+    const auto decide = [](EntityDesk& desk, Wish wish) {
+        return rules::update_app(desk, wish.caller, wish.app, wish.fields);
+    };
+    change(std::move(call), 200, std::move(changes), decide, app_response);
+}
+
+void list_members(Call call) {
+    const auto params = native::read_query(call.request, {"page", "limit"});
+    if (!params) return call.reply.send(refusal_of(params.error(), call.request.request_id));
+    const auto query = read_page(*params);
+    if (!query) return call.reply.send(refusal_of(query.error(), call.request.request_id));
+    ask_in_app(std::move(call),
+               [query = *query](JobReader&, const Entity& app) -> Result<Response> {
+                   return page_response(query, read_members(app, query), write_member);
+               });
+}
+
+void put_member(Call call) {
+    auto fields = read_fields(call.request, {{"user", Form::name}, {"role", Form::name}});
+    const Attributes member = fields ? *fields : Attributes();
+    const Show show = [member](int status, const EntityAnswer&) {
+        return data(status, [&](JsonWriter& json) { json.raw_value(to_json(member)); });
+    };
+    change(std::move(call), 201, std::move(fields), decide_member, show);
+}
+
+}  // namespace sluice::http::apps

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "interfaces/http/route.hpp"
+
+// Seed 000: apps, their jobs, and what gates ask for.
+namespace sluice::http::apps {
+
+const Contract& contract();
+
+}  // namespace sluice::http::apps

@@ -1,0 +1,112 @@
+#include "interfaces/http/apps/envelope.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "interfaces/http/native/fields.hpp"
+
+namespace sluice::http::apps {
+namespace {
+
+constexpr std::int64_t number_max = 1'000'000'000;
+constexpr std::int64_t limit_max = 100;
+
+struct Word {
+    int status = 500;
+    std::string_view code = "internal";
+};
+
+Word word_for(ErrorCode code) {
+    switch (code) {
+        case ErrorCode::malformed:
+        case ErrorCode::invalid: return {400, "validation_error"};
+        case ErrorCode::too_large: return {413, "validation_error"};
+        case ErrorCode::not_found: return {404, "not_found"};
+        case ErrorCode::forbidden: return {403, "forbidden"};
+        case ErrorCode::invalid_transition: return {409, "invalid_transition"};
+        case ErrorCode::conflict:
+        case ErrorCode::lease_lost:
+        case ErrorCode::idempotency_mismatch:
+        case ErrorCode::gate_closed:
+        case ErrorCode::resource_failed:
+        case ErrorCode::resource_not_failed:
+        case ErrorCode::job_not_cancellable: return {409, "conflict"};
+        case ErrorCode::unavailable:
+        case ErrorCode::shutting_down: return {503, "unavailable"};
+    }
+    return {};
+}
+
+// The message with the field that is meant, unless it names the field itself.
+std::string message_of(const Error& error) {
+    if (error.pointer.size() < 2) return error.message;
+    const std::string field = error.pointer.substr(1);
+    if (error.message.find(field) != std::string::npos) return error.message;
+    return fmt::format("{}: {}", field, error.message);
+}
+
+}  // namespace
+
+Response refusal(int status, std::string_view code, const std::string& message,
+                 std::string_view request_id) {
+    Response response;
+    response.status = status;
+    JsonWriter json(response.body);
+    json.begin_object();
+    json.key("error");
+    json.begin_object();
+    json.field("code", code);
+    json.field("message", message);
+    json.field("request_id", request_id);
+    json.end_object();
+    json.end_object();
+    return response;
+}
+
+Response refusal_of(const Error& error, std::string_view request_id) {
+    const Word word = word_for(error.code);
+    Response response = refusal(word.status, word.code, message_of(error), request_id);
+    if (word.status == 503) response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
+Response data(int status, const std::function<void(JsonWriter&)>& write) {
+    Response response;
+    response.status = status;
+    JsonWriter json(response.body);
+    json.begin_object();
+    json.key("data");
+    write(json);
+    json.end_object();
+    return response;
+}
+
+Result<PageQuery> read_page(const QueryParams& params) {
+    const auto number = native::number_param(params, "page", 1, number_max, 1);
+    if (!number) return number.error();
+    const auto limit = native::number_param(params, "limit", 1, number_max, 20);
+    if (!limit) return limit.error();
+    return PageQuery{*number, static_cast<int>(std::min(*limit, limit_max))};
+}
+
+Response page_response(const PageQuery& query, std::int64_t total,
+                       const std::function<void(JsonWriter&)>& write_items) {
+    Response response;
+    JsonWriter json(response.body);
+    json.begin_object();
+    json.key("data");
+    json.begin_array();
+    write_items(json);
+    json.end_array();
+    json.key("pagination");
+    json.begin_object();
+    json.field("page", query.number);
+    json.field("limit", query.limit);
+    json.field("total", total);
+    json.end_object();
+    json.end_object();
+    return response;
+}
+
+}  // namespace sluice::http::apps

@@ -1,0 +1,76 @@
+#include "interfaces/http/apps/exchange.hpp"
+
+#include <utility>
+
+#include "interfaces/http/apps/entity_json.hpp"
+#include "interfaces/http/apps/fields.hpp"
+#include "interfaces/http/caller.hpp"
+
+namespace sluice::http::apps {
+namespace {
+
+// A path with something that cannot be an id leads nowhere.
+bool names_nothing(const Call& call) {
+    return (!call.id.empty() && !is_id(call.id)) || (!call.second.empty() && !is_id(call.second));
+}
+
+Error nothing_there() {
+    return {ErrorCode::not_found, "there is nothing at this path: ids have 24 hex digits", ""};
+}
+
+Response changed_response(int status, const EntityAnswer& answer) {
+    return data(status, [&](JsonWriter& json) { write_answer(json, answer); });
+}
+
+}  // namespace
+
+void ask(Call call, Question question) {
+    call.app.queries.ask<Response>(
+        std::move(question),
+        [reply = call.reply, &request_id = call.request.request_id](Result<Response> answer) {
+            reply.send(answer ? *std::move(answer) : refusal_of(answer.error(), request_id));
+        });
+}
+
+void ask_in_app(Call call, QuestionInApp question) {
+    if (names_nothing(call)) {
+        return call.reply.send(refusal_of(nothing_there(), call.request.request_id));
+    }
+    Question in_app = [caller = caller_of(call), id = std::string(call.id),
+                       question = std::move(question)](JobReader& reader) -> Result<Response> {
+        const Result<Entity> app = rules::find_app(reader.entities(), caller, id);
+        if (!app) return app.error();
+        return question(reader, *app);
+    };
+    ask(std::move(call), std::move(in_app));
+}
+
+void change(Call call, int status, Result<Attributes> fields, Decide decide) {
+    change(std::move(call), status, std::move(fields), std::move(decide), changed_response);
+}
+
+void change(Call call, int status, Result<Attributes> fields, Decide decide, Show show) {
+    const std::string& request_id = call.request.request_id;
+    if (names_nothing(call)) return call.reply.send(refusal_of(nothing_there(), request_id));
+    if (!fields) return call.reply.send(refusal_of(fields.error(), request_id));
+
+    const Wish wish{caller_of(call), std::string(call.id), std::string(call.second),
+                    *std::move(fields)};
+    const auto decided = [wish, decide = std::move(decide)](EntityDesk& desk) {
+        return decide(desk, wish);
+    };
+    call.app.commands.post_one<EntityAction>(
+        {decided}, [reply = call.reply, &request_id, status,
+                    show = std::move(show)](Result<EntityAnswer> answer) {
+            reply.send(answer ? show(status, *answer) : refusal_of(answer.error(), request_id));
+        });
+}
+
+void act(Call call, Action action, int status) {
+    auto nothing = read_fields(call.request, {});
+    change(std::move(call), status, std::move(nothing), [action](EntityDesk& desk, Wish wish) {
+        return action(desk, wish.caller, wish.app, wish.id);
+    });
+}
+
+}  // namespace sluice::http::apps

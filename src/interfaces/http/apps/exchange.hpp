@@ -1,0 +1,49 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "application/apps/app_access.hpp"
+#include "application/commands.hpp"
+#include "interfaces/http/app.hpp"
+#include "interfaces/http/apps/envelope.hpp"
+
+// What all handlers of this contract do: ask or change, for a caller, in the app of the path.
+namespace sluice::http::apps {
+
+namespace rules = sluice::apps;
+
+// Runs on a thread for questions.
+using Question = std::function<Result<Response>(JobReader&)>;
+using QuestionInApp = std::function<Result<Response>(JobReader&, const Entity& app)>;
+
+// Answers what the question gives.
+void ask(Call call, Question question);
+
+// The same about the app in the path, of which the caller must be a member.
+void ask_in_app(Call call, QuestionInApp question);
+
+// Who wants what changed, by the path and the body.
+struct Wish {
+    Caller caller;
+    std::string app;
+    std::string id;  // of what in the app, if anything
+    Attributes fields;
+};
+
+// Runs on a committing thread, and maybe again.
+using Decide = std::function<Result<EntityAnswer>(EntityDesk&, Wish)>;
+using Show = std::function<Response(int status, const EntityAnswer&)>;
+
+// Has it decided, and answers with the entity and the jobs that were enqueued for it, or as `show`
+// says. A body that could not be read is refused.
+void change(Call call, int status, Result<Attributes> fields, Decide decide);
+void change(Call call, int status, Result<Attributes> fields, Decide decide, Show show);
+
+// An action that is said by its path alone.
+using Action = Result<EntityAnswer> (*)(EntityDesk&, const Caller&, const std::string& app,
+                                        const std::string& id);
+void act(Call call, Action action, int status = 200);
+
+}  // namespace sluice::http::apps

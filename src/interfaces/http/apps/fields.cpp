@@ -1,0 +1,121 @@
+#include "interfaces/http/apps/fields.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "application/json_values.hpp"
+#include "application/names.hpp"
+#include "interfaces/http/native/fields.hpp"
+#include "json/json_reader.hpp"
+
+namespace sluice::http::apps {
+namespace {
+
+constexpr std::size_t text_bytes_max = 10'000;
+constexpr std::size_t object_bytes_max = 64 * 1024;
+constexpr std::size_t ids_max = 1000;
+
+void refuse_length(JsonReader& reader, std::size_t bytes_max) {
+    reader.fail(fmt::format("has more than {} bytes", bytes_max), ErrorCode::too_large);
+}
+
+std::string read_name(JsonReader& reader, std::string_view field) {
+    const std::string name = reader.string();
+    if (name.empty()) reader.fail("must not be empty");
+    if (auto refusal = check_name(field, name)) reader.fail(refusal->message, refusal->code);
+    return json_string(name);
+}
+
+std::string read_text(JsonReader& reader) {
+    const std::string text = reader.string();
+    if (text.size() > text_bytes_max) refuse_length(reader, text_bytes_max);
+    return json_string(text);
+}
+
+std::string read_id(JsonReader& reader) {
+    std::string id = reader.string();
+    if (!is_id(id)) reader.fail("must be an id of 24 hex digits");
+    return json_string(id);
+}
+
+std::string read_ids(JsonReader& reader) {
+    const std::vector<std::string> ids = native::read_strings(reader, ids_max);
+    if (!std::all_of(ids.begin(), ids.end(), is_id)) reader.fail("must be ids of 24 hex digits");
+    return json_list(ids);
+}
+
+template <class ReadValue>
+std::string read_object(JsonReader& reader, ReadValue read_value) {
+    Attributes members;
+    reader.object([&](std::string_view key) { members.emplace(key, read_value()); });
+    std::string object = to_json(members);
+    if (object.size() > object_bytes_max) refuse_length(reader, object_bytes_max);
+    return object;
+}
+
+std::string read_value(JsonReader& reader, const Field& field) {
+    switch (field.form) {
+        case Form::name: return read_name(reader, field.name);
+        case Form::text: return read_text(reader);
+        case Form::id: return read_id(reader);
+        case Form::ids: return read_ids(reader);
+        case Form::integer: return std::to_string(reader.integer());
+        case Form::texts: return read_object(reader, [&] { return read_text(reader); });
+        case Form::values: return read_object(reader, [&] { return std::string(reader.raw()); });
+    }
+    return {};
+}
+
+bool may_be_taken_away(Form form) {
+    return form != Form::name && form != Form::ids;
+}
+
+Result<Attributes> read_body(const Request& request, Fields known, bool null_takes_away) {
+    Attributes fields;
+    JsonReader reader(native::body_or_empty_object(request));
+    native::UnknownFields unknown;
+    reader.object([&](std::string_view key) {
+        const auto field = std::find_if(known.begin(), known.end(),
+                                        [&](const Field& one) { return one.name == key; });
+        if (field == known.end()) return unknown.add(key);
+        const bool can_be_null = !null_takes_away || may_be_taken_away(field->form);
+        if (can_be_null && reader.null()) {
+            if (null_takes_away) fields.emplace(key, "null");
+            return;
+        }
+        fields.emplace(key, read_value(reader, *field));
+    });
+    unknown.refuse(reader);
+    if (const auto done = reader.finish(); !done) return done.error();
+    return fields;
+}
+
+}  // namespace
+
+Result<Attributes> read_fields(const Request& request, Fields known) {
+    return read_body(request, known, false);
+}
+
+Result<Attributes> read_changes(const Request& request, Fields known) {
+    return read_body(request, known, true);
+}
+
+std::string take_text(Attributes& attributes, std::string_view name) {
+    std::string text = text_of(attributes, name).value_or(std::string());
+    if (const auto found = attributes.find(name); found != attributes.end()) {
+        attributes.erase(found);
+    }
+    return text;
+}
+
+Error missing_field(std::string_view name) {
+    return refuse(name, "is required");
+}
+
+bool is_id(std::string_view text) {
+    return text.size() == 24 &&
+           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+}  // namespace sluice::http::apps

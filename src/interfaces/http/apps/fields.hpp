@@ -1,0 +1,46 @@
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "domain/entity.hpp"
+#include "interfaces/http/app.hpp"
+
+// Reading the bodies and paths of this contract's requests.
+namespace sluice::http::apps {
+
+// What a field of a body holds.
+enum class Form {
+    name,     // a short text that is not empty
+    text,     // a text of any kind
+    id,       // 24 hex digits
+    ids,      // a list of them
+    integer,  // a whole number
+    texts,    // an object of texts
+    values,   // an object of anything
+};
+struct Field {
+    std::string_view name;
+    Form form;
+};
+using Fields = std::initializer_list<Field>;
+
+// The body's fields; refuses others by name. Without a body there are none. A null counts as a
+// field that was not given.
+Result<Attributes> read_fields(const Request& request, Fields known);
+
+// The same for changes of something that is there: a null takes away what it had, which names and
+// lists do not allow.
+Result<Attributes> read_changes(const Request& request, Fields known);
+
+// Takes a text out of them; empty when it is not there.
+std::string take_text(Attributes& attributes, std::string_view name);
+
+Error missing_field(std::string_view name);
+
+// Whether a path's part can be an id. What cannot is no one's.
+bool is_id(std::string_view text);
+
+}  // namespace sluice::http::apps
