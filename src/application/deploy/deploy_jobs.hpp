@@ -1,0 +1,47 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "application/entity_desk.hpp"
+#include "application/make_job.hpp"
+
+// The deploy control plane: what it asks for, and who runs it. Seed 004.
+namespace sluice::deploy {
+
+// Its jobs are those of this queue.
+inline constexpr const char* queue = "deploy";
+inline constexpr const char* build_and_deploy = "BUILD_AND_DEPLOY";
+inline constexpr const char* app_kind = "deploy_app";
+
+EntityKey app_key(const std::string& app_id);
+
+bool is_deploy_job(const Job& job);
+
+// The app that the job deploys; empty: none.
+std::string app_of(const Job& job);
+
+// What a client asks for. What it does not say comes from the job's type.
+struct NewDeployJob {
+    std::string type{};
+    std::string payload = "{}";
+    std::string app_id{};  // as the payload names it; empty: it does not
+    std::vector<std::string> labels{};
+    std::optional<int> priority{};
+    std::optional<Duration> timeout{};
+    std::optional<int> max_attempts{};
+};
+
+// The job for it. Two that deploy the same app never run at once, not even when the first was
+// canceled and its runner has not stopped yet.
+NewJob make_deploy_job(NewDeployJob wanted);
+
+// Enqueues the job, unless it is a BUILD_AND_DEPLOY and its app has one that has not ended: then it
+// is refused as a conflict. `others` of the answer has the node that the app is on, if it is on
+// one.
+Result<EntityAnswer> create_job(EntityDesk& desk, const NewJob& wanted);
+
+// The last lease under which this runner held the job, if it ever did.
+std::optional<LeaseToken> last_lease(JobReader& reader, JobId job, const std::string& runner_id);
+
+}  // namespace sluice::deploy

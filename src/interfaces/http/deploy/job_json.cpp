@@ -1,0 +1,144 @@
+#include "interfaces/http/deploy/job_json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "application/deploy/deploy_jobs.hpp"
+#include "application/json_values.hpp"
+#include "json/json_reader.hpp"
+#include "json/json_writer.hpp"
+
+namespace sluice::http::deploy {
+namespace {
+
+constexpr std::string_view phase_end = ": ";
+
+// The payload's members; nothing when it is no object, which only jobs of other contracts are.
+std::optional<Attributes> members_of(const std::string& payload) {
+    Attributes members;
+    JsonReader reader(payload);
+    reader.object([&](std::string_view key) { members.emplace(key, reader.raw()); });
+    if (!reader.finish()) return std::nullopt;
+    return members;
+}
+
+// The payload as it came, until a runner has said what it does.
+std::string shown_payload(const Job& job) {
+    if (job.message.empty()) return job.spec.payload;
+    auto members = members_of(job.spec.payload);
+    if (!members) return job.spec.payload;
+    const Phase phase = phase_of(job);
+    (*members)["phase"] = json_string(phase.name);
+    (*members)["phaseMessage"] = phase.message.empty() ? "null" : json_string(phase.message);
+    return to_json(*members);
+}
+
+std::string_view without_slashes_at_the_end(std::string_view text) {
+    while (text.ends_with('/')) text.remove_suffix(1);
+    return text;
+}
+
+std::optional<std::string> deploy_url(const Job& job, const RuntimeNode& node) {
+    const std::string app = sluice::deploy::app_of(job);
+    if (node.gateway_base_url.empty() || app.empty()) return std::nullopt;
+    std::string path = text_of(json_members(job.spec.payload), "basePath").value_or("");
+    if (path.empty()) path = "/apps/" + app;
+    if (!path.starts_with('/')) path.insert(0, 1, '/');
+    return fmt::format("{}{}/", without_slashes_at_the_end(node.gateway_base_url),
+                       without_slashes_at_the_end(path));
+}
+
+void write_node(JsonWriter& json, const RuntimeNode& node) {
+    json.begin_object();
+    json.field("nodeId", node.name);
+    json.field("name", node.name);
+    json.field("agentBaseUrl", node.agent_base_url);
+    json.field("gatewayBaseUrl", node.gateway_base_url);
+    json.end_object();
+}
+
+// The last thing that happened to it, heartbeats included.
+Timestamp updated_at(const Job& job) {
+    if (job.completed_at) return *job.completed_at;
+    if (job.lease) return std::max(job.lease->since, job.lease->until - job.lease->term);
+    return std::max(job.spec.created_at, job.run_after);
+}
+
+void write_job(JsonWriter& json, const Job& job, const std::optional<RuntimeNode>& node) {
+    const Lease* lease = job.state == JobState::running && job.lease ? &*job.lease : nullptr;
+    json.begin_object();
+    json.field("id", job.spec.id);
+    json.field("type", job.spec.type);
+    json.field("status", status_of(job.state));
+    json.raw_field("payload", shown_payload(job));
+    json.field("errorMessage",
+               job.error_message.empty() ? std::nullopt : std::optional(job.error_message));
+    json.field("runnerId", lease ? std::optional(lease->worker_id) : std::nullopt);
+    json.field("leaseExpireAt", lease ? std::optional(lease->until) : std::nullopt);
+    json.key("runtimeNode");
+    if (node) {
+        write_node(json, *node);
+    } else {
+        json.value(nullptr);
+    }
+    json.field("deployUrl", node ? deploy_url(job, *node) : std::nullopt);
+    json.raw_field("result", job.result.empty() ? "null" : job.result);
+    json.field("createdAt", job.spec.created_at);
+    json.field("updatedAt", updated_at(job));
+    json.end_object();
+}
+
+}  // namespace
+
+std::string_view status_of(JobState state) {
+    switch (state) {
+        case JobState::queued: return "PENDING";
+        case JobState::running: return "RUNNING";
+        case JobState::succeeded: return "SUCCEEDED";
+        case JobState::failed: return "FAILED";
+        case JobState::canceled: return "CANCELLED";
+        case JobState::timed_out: return "FAILED";
+    }
+    return "FAILED";
+}
+
+std::vector<JobState> states_of(std::string_view status) {
+    std::vector<JobState> states;
+    for (const JobState state : {JobState::queued, JobState::running, JobState::succeeded,
+                                 JobState::failed, JobState::canceled, JobState::timed_out}) {
+        if (status_of(state) == status) states.push_back(state);
+    }
+    return states;
+}
+
+Phase phase_of(const Job& job) {
+    const std::size_t end = job.message.find(phase_end);
+    if (end == std::string::npos) return {.name = job.message};
+    return {.name = job.message.substr(0, end),
+            .message = job.message.substr(end + phase_end.size())};
+}
+
+std::string to_text(const Phase& phase) {
+    if (phase.message.empty()) return phase.name;
+    return fmt::format("{}{}{}", phase.name, phase_end, phase.message);
+}
+
+std::string job_text(const Job& job, const std::optional<RuntimeNode>& node) {
+    std::string out;
+    JsonWriter json(out);
+    write_job(json, job, node);
+    return out;
+}
+
+std::string jobs_text(std::span<const Job> jobs,
+                      std::span<const std::optional<RuntimeNode>> nodes) {
+    std::string out;
+    JsonWriter json(out);
+    json.begin_array();
+    for (std::size_t i = 0; i < jobs.size(); ++i) write_job(json, jobs[i], nodes[i]);
+    json.end_array();
+    return out;
+}
+
+}  // namespace sluice::http::deploy

@@ -1,0 +1,208 @@
+// Runtime nodes: what their agents say, and what admins ask and say about them.
+#include <fmt/format.h>
+
+#include "application/deploy/deploy_jobs.hpp"
+#include "application/entity_desk.hpp"
+#include "interfaces/http/caller.hpp"
+#include "interfaces/http/deploy/envelope.hpp"
+#include "interfaces/http/deploy/handlers.hpp"
+#include "interfaces/http/deploy/job_answers.hpp"
+#include "interfaces/http/deploy/read_requests.hpp"
+#include "interfaces/http/native/fields.hpp"
+#include "json/json_writer.hpp"
+
+namespace sluice::http::deploy {
+namespace {
+
+using sluice::deploy::app_kind;
+using sluice::deploy::node_key;
+using sluice::deploy::node_kind;
+using sluice::deploy::nodes_max;
+
+constexpr int usual_limit = 50;
+
+void write_node(JsonWriter& json, const Entity& entity, Timestamp now, Duration memory) {
+    const RuntimeNode node = to_node(entity);
+    json.begin_object();
+    json.field("nodeId", node.name);
+    json.field("name", node.name);
+    json.field("agentBaseUrl", node.agent_base_url);
+    json.field("gatewayBaseUrl", node.gateway_base_url);
+    json.field("enabled", node.enabled);
+    json.field("healthy", node.is_healthy(now, memory));
+    json.field("lastHeartbeatAt", node.last_heartbeat_at);
+    json.field("createdAt", entity.created_at);
+    json.end_object();
+}
+
+void write_placement(JsonWriter& json, const Entity& app) {
+    json.begin_object();
+    json.field("appId", app.key.id);
+    json.field("nodeId", app.parent);
+    json.field("updatedAt", app.updated_at);
+    json.end_object();
+}
+
+using Decide = std::function<Result<EntityAnswer>(EntityDesk&)>;
+using Render = std::function<void(JsonWriter&, const EntityAnswer&)>;
+
+// Decides in the next commit, and answers with what `render` makes of it.
+void change(const Call& call, std::string actor, Decide decide, Render render) {
+    const auto decide_as = [actor = std::move(actor),
+                            decide = std::move(decide)](EntityDesk& desk) {
+        desk.act_as(actor);
+        return decide(desk);
+    };
+    call.app.commands.post_one<EntityAction>(
+        {decide_as},
+        [reply = call.reply, render = std::move(render)](const Result<EntityAnswer>& answer) {
+            if (!answer) return reply.send(refused(answer.error()));
+            std::string data;
+            JsonWriter json(data);
+            render(json, *answer);
+            reply.send(success(data));
+        });
+}
+
+Render render_node(const Call& call) {
+    return [now = call.app.clock.now(), memory = call.app.deploy.node_health](
+               JsonWriter& json, const EntityAnswer& answer) {
+        write_node(json, *answer.entity, now, memory);
+    };
+}
+
+struct PlacementsPage {
+    std::string node{};
+    std::int64_t offset = 0;
+    int limit = 0;
+};
+
+Result<PlacementsPage> read_page(const Request& request) {
+    const auto params = native::read_query(request, {"nodeId", "offset", "limit"});
+    if (!params) return params.error();
+    const std::string* node = params->find("nodeId");
+    if (node == nullptr || node->empty()) {
+        return Error{ErrorCode::malformed, "nodeId is required", ""};
+    }
+    const auto offset = native::number_param(*params, "offset", 0, INT64_MAX, 0);
+    if (!offset) return offset.error();
+    const auto limit = read_limit(*params, usual_limit);
+    if (!limit) return limit.error();
+    return PlacementsPage{*node, *offset, *limit};
+}
+
+Result<std::string> placements_text(EntityReader& entities, const PlacementsPage& page) {
+    if (!entities.find_one(node_key(page.node))) {
+        return Error{ErrorCode::not_found, "no runtime node has this id", ""};
+    }
+    const EntityFilter filter{.kind = app_kind, .parent = page.node};
+    std::string out;
+    JsonWriter json(out);
+    json.begin_object();
+    json.field("total", entities.count(filter));
+    json.field("offset", page.offset);
+    json.field("limit", page.limit);
+    json.key("items");
+    json.begin_array();
+    for (const Entity& app : entities.list(filter, newest_entity, page.offset, page.limit)) {
+        write_placement(json, app);
+    }
+    json.end_array();
+    json.end_object();
+    return out;
+}
+
+}  // namespace
+
+void node_heartbeat(Call call) {
+    const auto words = read_node_heartbeat(call);
+    if (!words) return call.reply.send(refused(words.error()));
+    change(
+        call, "node:" + words->name,
+        [words = *words](EntityDesk& desk) { return sluice::deploy::note_heartbeat(desk, words); },
+        render_node(call));
+}
+
+void list_nodes(Call call) {
+    answer_with_text(call,
+                     [now = call.app.clock.now(), memory = call.app.deploy.node_health](
+                         JobReader& reader) -> Result<std::string> {
+                         std::string out;
+                         JsonWriter json(out);
+                         json.begin_array();
+                         for (const Entity& node : reader.entities().list(
+                                  {.kind = node_kind}, newest_entity, 0, nodes_max)) {
+                             write_node(json, node, now, memory);
+                         }
+                         json.end_array();
+                         return out;
+                     });
+}
+
+void upsert_node(Call call) {
+    const auto words = read_node(call);
+    if (!words) return call.reply.send(refused(words.error()));
+    change(
+        call, actor_name(caller_of(call)),
+        [words = *words](EntityDesk& desk) { return sluice::deploy::put_node(desk, words); },
+        render_node(call));
+}
+
+void set_node_enabled(Call call) {
+    const auto params = native::read_query(call.request, {"name", "enabled"});
+    if (!params) return call.reply.send(refused(params.error()));
+    const std::string* name = params->find("name");
+    const std::string* enabled = params->find("enabled");
+    if (name == nullptr || enabled == nullptr || (*enabled != "true" && *enabled != "false")) {
+        return call.reply.send(
+            refused({ErrorCode::malformed, "name and enabled (true or false) are required", ""}));
+    }
+    change(
+        call, actor_name(caller_of(call)),
+        [name = *name, on = *enabled == "true"](EntityDesk& desk) {
+            return sluice::deploy::set_enabled(desk, name, on);
+        },
+        render_node(call));
+}
+
+void list_placements(Call call) {
+    const auto page = read_page(call.request);
+    if (!page) return call.reply.send(refused(page.error()));
+    answer_with_text(call, [page = *page](JobReader& reader) {
+        return placements_text(reader.entities(), page);
+    });
+}
+
+void reassign(Call call) {
+    const auto wanted = read_reassignment(call);
+    if (!wanted) return call.reply.send(refused(wanted.error()));
+    change(
+        call, actor_name(caller_of(call)),
+        [wanted = *wanted, memory = call.app.deploy.node_health](EntityDesk& desk) {
+            return sluice::deploy::reassign_app(desk, wanted.app_id, wanted.target, memory);
+        },
+        [](JsonWriter& json, const EntityAnswer& answer) {
+            write_placement(json, *answer.entity);
+        });
+}
+
+void drain(Call call) {
+    const auto wanted = read_drain(call);
+    if (!wanted) return call.reply.send(refused(wanted.error()));
+    change(
+        call, actor_name(caller_of(call)),
+        [wanted = *wanted, memory = call.app.deploy.node_health](EntityDesk& desk) {
+            return sluice::deploy::drain_node(desk, wanted, memory);
+        },
+        [](JsonWriter& json, const EntityAnswer& answer) {
+            json.begin_object();
+            json.field("moved", answer.others.size());
+            json.key("items");
+            json.begin_array();
+            for (const Entity& app : answer.others) write_placement(json, app);
+            json.end_array();
+            json.end_object();
+        });
+}
+
+}  // namespace sluice::http::deploy

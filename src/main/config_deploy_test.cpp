@@ -1,0 +1,100 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "main/config.hpp"
+#include "main/config_show.hpp"
+
+namespace sluice {
+namespace {
+
+using namespace std::chrono_literals;
+
+Result<Config> load(std::string_view toml) {
+    return load_config(toml, "sluice.toml", [](const std::string&) { return std::nullopt; });
+}
+
+std::string problem(std::string_view toml) {
+    const auto config = load(toml);
+    return config ? "none" : config.error().message;
+}
+
+constexpr const char* everything = R"(
+    [deploy]
+    shared_secret = "hush"
+    open_runners = true
+    runner_tokens = ["one", "two"]
+    node_token = "rt"
+    admin_token = "root"
+    requeue_lost = false
+    max_running = "2h"
+    node_health = "90s"
+    runner_health = "5s"
+)";
+
+TEST(ConfigDeploy, ReadsEverySetting) {
+    const http::deploy::Settings deploy = load(everything)->deploy;
+
+    EXPECT_EQ(deploy.shared_secret, "hush");
+    EXPECT_TRUE(deploy.open_runners);
+    EXPECT_EQ(deploy.runner_tokens, (std::vector<std::string>{"one", "two"}));
+    EXPECT_EQ(deploy.node_token, "rt");
+    EXPECT_EQ(deploy.admin_token, "root");
+    EXPECT_FALSE(deploy.requeue_lost);
+    EXPECT_EQ(deploy.max_running, 2h);
+    EXPECT_EQ(deploy.node_health, 90s);
+    EXPECT_EQ(deploy.runner_health, 5s);
+}
+
+TEST(ConfigDeploy, TheExampleShowsTheDefaults) {
+    std::ifstream file(std::string(SLUICE_SOURCE_DIR) + "/docs/sluice.example.toml");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const http::deploy::Settings shown = load(text)->deploy, usual;
+
+    EXPECT_EQ(shown.shared_secret, usual.shared_secret);
+    EXPECT_EQ(shown.open_runners, usual.open_runners);
+    EXPECT_EQ(shown.runner_tokens, usual.runner_tokens);
+    EXPECT_EQ(shown.node_token, usual.node_token);
+    EXPECT_EQ(shown.admin_token, usual.admin_token);
+    EXPECT_EQ(shown.requeue_lost, usual.requeue_lost);
+    EXPECT_EQ(shown.max_running, usual.max_running);
+    EXPECT_EQ(shown.node_health, usual.node_health);
+    EXPECT_EQ(shown.runner_health, usual.runner_health);
+}
+
+TEST(ConfigDeploy, TellsWhereAMistakeIsAndNeverRepeatsWhatWasMeantAsASecret) {
+    EXPECT_EQ(problem("[deploy]\nshared_secret = 12345"),
+              "sluice.toml:2: deploy.shared_secret: must be a text of 1 to 1000 bytes");
+    EXPECT_EQ(problem("[deploy]\nadmin_token = \"\""),
+              "sluice.toml:2: deploy.admin_token: must be a text of 1 to 1000 bytes");
+    EXPECT_EQ(problem("[deploy]\nrunner_tokens = [\"hush\", 5]"),
+              "sluice.toml:2: deploy.runner_tokens: must be an array of up to 1000 texts of 1 to "
+              "1000 bytes");
+    EXPECT_EQ(problem("[deploy]\nmax_running = 30"),
+              "sluice.toml:2: deploy.max_running: must be a duration such as \"30s\", \"5m\" or "
+              "\"1h30m\", not 30");
+    EXPECT_EQ(problem("[deploy]\nrequeue_lots = true"),
+              "sluice.toml:2: unknown key \"deploy.requeue_lots\"; did you mean \"requeue_lost\"?");
+}
+
+TEST(ConfigDeploy, IsShownWithoutItsSecrets) {
+    std::string shown;
+    for (const Setting& setting : settings_of(*load(everything), false)) {
+        if (setting.key.starts_with("deploy.")) shown += setting.key + "=" + setting.value + "\n";
+    }
+
+    EXPECT_EQ(shown,
+              "deploy.shared_secret=(hidden)\n"
+              "deploy.open_runners=true\n"
+              "deploy.runner_tokens=(hidden)\n"
+              "deploy.node_token=(hidden)\n"
+              "deploy.admin_token=(hidden)\n"
+              "deploy.requeue_lost=false\n"
+              "deploy.max_running=\"2h\"\n"
+              "deploy.node_health=\"1m30s\"\n"
+              "deploy.runner_health=\"5s\"\n");
+}
+
+}  // namespace
+}  // namespace sluice
