@@ -1,0 +1,111 @@
+// What a stream has sent is told by two numbers, of the last event and of the last log line; their
+// sum is the id of the last thing sent, because both count without gaps. So a client that comes
+// back with that id goes on exactly there.
+#include "interfaces/http/job_stream.hpp"
+
+#include <memory>
+
+#include "interfaces/http/answers.hpp"
+#include "interfaces/http/store_stream.hpp"
+
+namespace sluice::http {
+namespace {
+
+constexpr int chunk_items = 200;
+constexpr std::size_t chunk_bytes = 32 * 1024;
+
+struct Place {
+    std::int64_t event_seq = 0;
+    std::int64_t log_seq = 0;
+
+    std::int64_t position() const { return event_seq + log_seq; }
+};
+
+struct Start {
+    Place place;
+    bool over = false;  // the final status lies at or before this place
+};
+
+// Turns a position back into the two numbers: among the things up to it are as many events as have
+// a place there.
+Result<Start> find_start(JobReader& reader, const JobStreamStart& wanted) {
+    const auto& [id, tenant, after] = wanted;
+    const std::optional<Job> job = reader.find_one(id);
+    if (!job || (!tenant.empty() && job->spec.tenant != tenant)) {
+        return Error{ErrorCode::not_found, "no job has this id", ""};
+    }
+    Start start;
+    for (auto events = reader.events(id, 0, chunk_items); !events.empty();) {
+        for (const Event& event : events) {
+            if (event.position() > after) break;
+            start.place.event_seq = event.seq;
+            if (event.to && is_final(*event.to)) start.over = true;
+        }
+        if (events.back().position() > after) break;
+        events = reader.events(id, events.back().seq, chunk_items);
+    }
+    start.place.log_seq = after - start.place.event_seq;
+    if (start.place.log_seq > job->log_seq) {
+        return Error{ErrorCode::malformed, "the job has no event with this id yet", ""};
+    }
+    return start;
+}
+
+class JobSource : public StreamSource {
+  public:
+    JobSource(JobId job, Place place, const JobStreamWords& words)
+        : job_(job), place_(place), words_(words) {}
+
+    // What follows after the place, in order and without gaps.
+    Result<StreamChunk> read(JobReader& reader) override {
+        const auto events = reader.events(job_, place_.event_seq, chunk_items);
+        const auto logs = reader.logs(job_, place_.log_seq, chunk_items);
+        const std::optional<Job> job = reader.find_one(job_);
+        StreamChunk chunk;
+        auto event = events.begin();
+        auto log = logs.begin();
+        while (!chunk.ended && chunk.text.size() < chunk_bytes) {
+            const std::int64_t next = place_.position() + 1;
+            if (event != events.end() && event->position() == next) {
+                place_.event_seq = event->seq;
+                const auto status = event->to ? words_.status(*event, *job) : std::nullopt;
+                if (status) append_stream_event(chunk.text, next, "status", *status);
+                chunk.ended = event->to && is_final(*event->to);
+                ++event;
+            } else if (log != logs.end() && log->position() == next) {
+                place_.log_seq = log->seq;
+                append_stream_event(chunk.text, next, "log", words_.log(*log));
+                ++log;
+            } else {
+                break;
+            }
+        }
+        chunk.full = events.size() == chunk_items || logs.size() == chunk_items ||
+                     chunk.text.size() >= chunk_bytes;
+        return chunk;
+    }
+
+  private:
+    const JobId job_;
+    Place place_;  // of what was told last
+    const JobStreamWords words_;
+};
+
+}  // namespace
+
+void stream_job(Call call, JobStreamStart start, const JobStreamWords& words) {
+    const auto question = [start](JobReader& reader) { return find_start(reader, start); };
+    call.app.queries.ask<Start>(
+        question, [&app = call.app, reply = call.reply, id = start.job, words,
+                   &request_id = call.request.request_id](Result<Start> found) {
+            if (!found) return reply.send(problem_of(found.error(), request_id));
+            if (found->over) {
+                Response nothing;
+                nothing.status = 204;
+                return reply.send(std::move(nothing));
+            }
+            stream_from_store(app, reply, id, std::make_shared<JobSource>(id, found->place, words));
+        });
+}
+
+}  // namespace sluice::http

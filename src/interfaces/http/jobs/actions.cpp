@@ -1,0 +1,52 @@
+#include "interfaces/http/answers.hpp"
+#include "interfaces/http/jobs/handlers.hpp"
+#include "interfaces/http/jobs/job_json.hpp"
+#include "interfaces/http/jobs/read_submit.hpp"
+#include "interfaces/http/native/read_action.hpp"
+
+namespace sluice::http::jobs {
+namespace {
+
+// The answer to a request that made a job, which is still to be done.
+Response accepted_response(const Job& job) {
+    Response response = json(202, job_text(job));
+    response.headers.emplace_back("Location", "/api/jobs/" + to_text(job.spec.id));
+    return response;
+}
+
+}  // namespace
+
+void submit(Call call) {
+    const std::string& request_id = call.request.request_id;
+    auto command = read_submit(call);
+    if (!command) return call.reply.send(problem_of(command.error(), request_id));
+    call.app.commands.post_one<SubmitJobs>(
+        *std::move(command), [reply = call.reply, &request_id](Result<Submitted> submitted) {
+            if (!submitted) return reply.send(problem_of(submitted.error(), request_id));
+            Response response = accepted_response(submitted->jobs.front());
+            if (submitted->repeated) response.headers.emplace_back("Idempotent-Replayed", "true");
+            reply.send(std::move(response));
+        });
+}
+
+void cancel(Call call) {
+    const std::string& request_id = call.request.request_id;
+    auto command = native::read_cancel(call);
+    if (!command) return call.reply.send(problem_of(command.error(), request_id));
+    call.app.commands.post_one<CancelJob>(
+        *std::move(command), [reply = call.reply, &request_id](Result<Job> job) {
+            reply.send(job ? json(200, job_text(*job)) : problem_of(job.error(), request_id));
+        });
+}
+
+void replay(Call call) {
+    const std::string& request_id = call.request.request_id;
+    auto command = native::read_replay(call);
+    if (!command) return call.reply.send(problem_of(command.error(), request_id));
+    call.app.commands.post_one<ReplayJob>(
+        *std::move(command), [reply = call.reply, &request_id](Result<Job> job) {
+            reply.send(job ? accepted_response(*job) : problem_of(job.error(), request_id));
+        });
+}
+
+}  // namespace sluice::http::jobs

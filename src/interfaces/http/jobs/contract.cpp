@@ -1,0 +1,35 @@
+#include "interfaces/http/jobs/contract.hpp"
+
+#include <array>
+
+#include "interfaces/http/jobs/handlers.hpp"
+#include "interfaces/http/problem.hpp"
+
+namespace sluice::http::jobs {
+namespace {
+
+// clang-format off
+constexpr auto routes = std::to_array<Route>({
+    {Verb::post, "/api/jobs",              submit},
+    {Verb::get,  "/api/jobs",              list},
+    {Verb::get,  "/api/jobs/{id}",         get},
+    {Verb::get,  "/api/jobs/{id}/logs",    get_logs},
+    {Verb::get,  "/api/jobs/{id}/stream",  stream},
+    {Verb::post, "/api/jobs/{id}/cancel",  cancel},
+    {Verb::post, "/api/jobs/{id}/replay",  replay},
+});
+// clang-format on
+
+Response refusal(int status, std::string_view code, const std::string& message,
+                 std::string_view request_id) {
+    return problem(status, code, message, request_id);
+}
+
+}  // namespace
+
+const Contract& contract() {
+    static const Contract contract{"/api/jobs", routes, refusal};
+    return contract;
+}
+
+}  // namespace sluice::http::jobs

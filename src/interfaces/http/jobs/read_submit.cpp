@@ -1,0 +1,135 @@
+#include "interfaces/http/jobs/read_submit.hpp"
+
+#include <fmt/format.h>
+
+#include "application/make_job.hpp"
+#include "interfaces/http/native/fields.hpp"
+
+namespace sluice::http::jobs {
+namespace {
+
+// What may go by two names, and under which one it was given.
+class EitherName {
+  public:
+    EitherName(std::string_view usual, std::string_view alias) : usual_(usual), alias_(alias) {}
+
+    bool is(std::string_view key) const { return key == usual_ || key == alias_; }
+
+    void given(JsonReader& reader, std::string_view key) {
+        if (!given_.empty()) {
+            reader.fail(fmt::format("cannot be given together with \"{}\", which means the same",
+                                    key == usual_ ? alias_ : usual_));
+        }
+        given_ = key == usual_ ? usual_ : alias_;
+    }
+
+    std::string_view name() const { return given_.empty() ? usual_ : given_; }
+
+  private:
+    std::string_view usual_;
+    std::string_view alias_;
+    std::string_view given_{};
+};
+
+struct Submission {
+    NewJob job{.max_attempts = 1};
+    std::string idempotency_key{};
+    EitherName action{"action", "jobType"};
+    EitherName input{"input", "payload"};
+};
+
+void read_key(JsonReader& reader, Submission& submission) {
+    auto key = native::checked_key(reader.string(), "idempotencyKey");
+    if (!key) return reader.fail(key.error().message);
+    submission.idempotency_key = *std::move(key);
+}
+
+// Reads the field of this name; false when there is none.
+bool read_field(JsonReader& reader, std::string_view key, Submission& submission) {
+    NewJob& job = submission.job;
+    if (submission.action.is(key)) {
+        submission.action.given(reader, key);
+        job.type = reader.string();
+    } else if (key == "tenant") {
+        job.tenant = reader.string();
+    } else if (key == "project") {
+        job.project = reader.string();
+    } else if (key == "priority") {
+        job.priority = static_cast<int>(reader.integer(-limits::priority, limits::priority));
+    } else if (key == "correlationId") {
+        job.correlation_id = reader.string();
+    } else if (key == "maxAttempts") {
+        job.max_attempts = static_cast<int>(reader.integer(1, limits::attempts));
+    } else if (key == "timeoutMs") {
+        job.timeout = native::read_millis(reader, Duration{0}, limits::timeout);
+    } else if (key == "runAfter") {
+        job.run_after = native::read_timestamp(reader);
+    } else if (key == "labels") {
+        job.labels = native::read_labels(reader);
+    } else if (key == "idempotencyKey") {
+        read_key(reader, submission);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+Result<Submission> read_body(std::string_view body) {
+    JsonReader reader(body);
+    Submission submission;
+    native::UnknownFields unknown;
+    reader.object([&](std::string_view key) {
+        if (submission.input.is(key)) {
+            submission.input.given(reader, key);
+            submission.job.payload = reader.raw();
+            return;
+        }
+        if (reader.null()) return;  // the same as not given
+        if (!read_field(reader, key, submission)) unknown.add(key);
+    });
+    unknown.refuse(reader);
+    if (const auto done = reader.finish(); !done) return done.error();
+    return submission;
+}
+
+// The fields that the rules for jobs know by another name than this contract.
+std::string pointer_here(const std::string& pointer, const Submission& submission) {
+    if (pointer == "/type") return fmt::format("/{}", submission.action.name());
+    if (pointer == "/payload") return fmt::format("/{}", submission.input.name());
+    if (pointer == "/correlation_id") return "/correlationId";
+    if (pointer == "/run_after") return "/runAfter";
+    return pointer;
+}
+
+// The key is in the header or in the body; when it is in both, it must be the same.
+Result<std::string> key_of(const Request& request, const std::string& in_body) {
+    auto in_header = native::idempotency_key(request);
+    if (!in_header || in_body.empty() || *in_header == in_body) return in_header;
+    if (in_header->empty()) return in_body;
+    return Error{ErrorCode::invalid, "the header Idempotency-Key says otherwise",
+                 "/idempotencyKey"};
+}
+
+}  // namespace
+
+Result<SubmitJobs> read_submit(const Call& call) {
+    auto submission = read_body(call.request.body);
+    if (!submission) return submission.error();
+    auto key = key_of(call.request, submission->idempotency_key);
+    if (!key) return key.error();
+    auto spec = make_job(std::move(submission->job), call.app.rules.types, call.app.clock.now());
+    if (!spec) {
+        spec.error().pointer = pointer_here(spec.error().pointer, *submission);
+        return spec.error();
+    }
+    SubmitJobs command;
+    command.jobs.push_back(*std::move(spec));
+    command.actor = native::actor_of(call.request);
+    if (!key->empty()) {
+        command.idempotency_key = *std::move(key);
+        command.body_digest = native::body_digest(call.request);
+    }
+    return command;
+}
+
+}  // namespace sluice::http::jobs

@@ -1,0 +1,125 @@
+#include "interfaces/http/store_stream.hpp"
+
+#include <fmt/format.h>
+
+namespace sluice::http {
+namespace {
+
+constexpr std::size_t untaken_bytes = 16 * 1024;
+constexpr Duration ping_period = std::chrono::seconds(15);
+
+class StoreStream : public BodyStream {
+  public:
+    StoreStream(App& app, JobId subject, std::shared_ptr<StreamSource> source)
+        : subject_(subject), shared_(std::make_shared<Shared>(app, std::move(source))) {
+        shared_->text = "retry: 2000\n\n";
+    }
+    ~StoreStream() override { shared_->closed = true; }
+
+    void on_ready(std::function<void()> ready) override {
+        shared_->ready = std::move(ready);
+        // Weak: a watch must not keep the stream alive that owns it.
+        const std::weak_ptr<Shared> weak = shared_;
+        JobFeed::Watcher watcher;
+        watcher.on_change = [weak] {
+            if (const auto shared = weak.lock()) look(shared);
+        };
+        watcher.on_tick = [weak] {
+            const auto shared = weak.lock();
+            if (!shared) return;
+            if (shared->source->changes_unnoticed()) look(shared);
+            ping(*shared);
+        };
+        watch_ = std::make_unique<JobFeed::Watch>(shared_->app.feed, subject_, std::move(watcher));
+        look(shared_);
+    }
+
+    bool pull(std::string& out) override {
+        out += shared_->text;
+        shared_->text.clear();
+        if (shared_->ended) return false;
+        if (shared_->look_again) look(shared_);
+        return true;
+    }
+
+  private:
+    // What a question in flight needs even when the stream is gone by the time it is answered.
+    struct Shared {
+        Shared(App& a, std::shared_ptr<StreamSource> s)
+            : app(a), source(std::move(s)), last_sent(a.clock.now()) {}
+
+        App& app;
+        std::shared_ptr<StreamSource> source;  // shared with the question in flight
+        Timestamp last_sent;
+        std::string text;
+        std::function<void()> ready;
+        bool asking = false;
+        bool look_again = false;  // changed while a question was in flight or text was not taken
+        bool ended = false;
+        bool closed = false;
+    };
+
+    // Reads on, unless that is under way or what was read has not been sent yet.
+    static void look(const std::shared_ptr<Shared>& shared) {
+        if (shared->ended) return;
+        if (shared->asking || shared->text.size() > untaken_bytes) {
+            shared->look_again = true;
+            return;
+        }
+        shared->asking = true;
+        shared->look_again = false;
+        const auto question = [source = shared->source](JobReader& reader) {
+            return source->read(reader);
+        };
+        shared->app.queries.ask<StreamChunk>(
+            question, [shared](Result<StreamChunk> chunk) { take(shared, std::move(chunk)); });
+    }
+
+    static void take(const std::shared_ptr<Shared>& shared, Result<StreamChunk> chunk) {
+        shared->asking = false;
+        if (shared->closed) return;
+        if (!chunk) {
+            shared->ended = true;
+        } else {
+            if (!chunk->text.empty()) shared->last_sent = shared->app.clock.now();
+            shared->text += chunk->text;
+            shared->ended = chunk->ended;
+            shared->look_again |= chunk->full;
+        }
+        if (shared->look_again) look(shared);
+        shared->ready();
+    }
+
+    static void ping(Shared& shared) {
+        const Timestamp now = shared.app.clock.now();
+        if (now - shared.last_sent < ping_period) return;
+        shared.last_sent = now;
+        shared.text += ": ping\n\n";
+        shared.ready();
+    }
+
+    JobId subject_;
+    std::shared_ptr<Shared> shared_;
+    std::unique_ptr<JobFeed::Watch> watch_;
+};
+
+}  // namespace
+
+void append_stream_event(std::string& out, std::optional<std::int64_t> id, std::string_view type,
+                         std::string data) {
+    for (char& c : data) {
+        if (c == '\n' || c == '\r') c = ' ';
+    }
+    if (id) out += fmt::format("id: {}\n", *id);
+    out += fmt::format("event: {}\ndata: {}\n\n", type, data);
+}
+
+void stream_from_store(App& app, const Reply& reply, JobId subject,
+                       std::shared_ptr<StreamSource> source) {
+    Response head;
+    head.content_type = "text/event-stream; charset=utf-8";
+    head.headers.emplace_back("X-Accel-Buffering", "no");
+    reply.stream(std::move(head), std::make_unique<StoreStream>(app, subject, std::move(source)));
+}
+
+}  // namespace sluice::http

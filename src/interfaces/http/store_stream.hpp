@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "interfaces/http/app.hpp"
+
+namespace sluice::http {
+
+struct StreamChunk {
+    std::string text{};
+    bool ended = false;  // nothing will follow
+    bool full = false;   // there may be more at once
+};
+
+// What a stream tells of. read() is called on a reader's thread, one call at a time, and goes on
+// where the last one ended. A refusal ends the stream; the client comes back with the id it has.
+class StreamSource {
+  public:
+    virtual ~StreamSource() = default;
+    virtual Result<StreamChunk> read(JobReader& reader) = 0;
+
+    // Whether what it tells can change without a word to those who watch its subject. Then it is
+    // read every second, too.
+    virtual bool changes_unnoticed() const { return false; }
+};
+
+// Appends one Server-Sent Event. `data` is JSON; line breaks in it stand between tokens. Without an
+// id the client keeps the one it has.
+void append_stream_event(std::string& out, std::optional<std::int64_t> id, std::string_view type,
+                         std::string data);
+
+// Answers with Server-Sent Events until the source has ended or the client has gone. Whenever
+// something is told to those who watch `subject`, the source reads on. It reads the store, never a
+// message, so that nothing is lost when a hint is.
+void stream_from_store(App& app, const Reply& reply, JobId subject,
+                       std::shared_ptr<StreamSource> source);
+
+}  // namespace sluice::http
