@@ -8,10 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "domain/entity_kind.hpp"
 #include "domain/job_type.hpp"
 #include "domain/result.hpp"
 #include "domain/time.hpp"
 #include "infrastructure/log.hpp"
+#include "interfaces/http/deploy/settings.hpp"
 #include "interfaces/http/server.hpp"
 #include "interfaces/worker/executor.hpp"
 
@@ -50,6 +52,9 @@ struct Config {
     std::chrono::hours idempotency_memory{24};
     bool strict_types = false;
     JobTypes job_types = JobTypes::built_in();
+    EntityKinds entity_kinds = EntityKinds::built_in();
+    std::vector<std::string> admins{"admin"};  // callers of these names may do everything
+    http::deploy::Settings deploy{};
     RunnerConfig runner{};
     std::map<std::string, worker::Executor> executors{};  // by job type
     std::map<std::string, worker::AnsibleNode> nodes{};   // by node_id

@@ -76,41 +76,56 @@ AnsibleExecutor read_ansible(Section& table, const std::map<std::string, Ansible
     return out;
 }
 
-MsuiteExecutor read_msuite(Section& table) {
-    MsuiteExecutor out;
+SimulatedCheck read_simulated_check(Section& simulate) {
+    SimulatedCheck check;
+    simulate.flag("pass", check.pass);
+    simulate.duration("delay", check.delay, 0s, limits::timeout);
+    simulate.integer("test_count", check.test_count, 0, 1'000'000);
+    simulate.texts("failures", check.failures);
+    return check;
+}
+
+SimulatedStep read_simulated_step(Section& simulate, const std::string& type) {
+    SimulatedStep step;
+    simulate.flag("pass", step.pass);
+    simulate.duration("delay", step.delay, 0s, limits::timeout);
+    if (type != "revalidate_queued_changeset") return step;
+    Names<std::string> outcomes;
+    for (const std::string& name : revalidation_outcomes()) outcomes.emplace_back(name, name);
+    simulate.choice("outcome", step.outcome, outcomes);
+    return step;
+}
+
+// A command, or a service, or the simulation that `read_simulated` reads.
+template <class Simulated, class ReadSimulated>
+void read_doer(Section& table, std::variant<Simulated, CommandExecutor, HttpExecutor>& by,
+               ReadSimulated read_simulated) {
     if (table.has("command")) {
         CommandExecutor command;
         read_argv(table, "command", command.argv);
         read_command(table, command);
         table.either("command", "url");
         table.either("command", "simulate");
-        out.by = std::move(command);
+        by = std::move(command);
     } else if (table.has("url")) {
         HttpExecutor http;
         read_http(table, http);
         table.either("url", "simulate");
-        out.by = std::move(http);
+        by = std::move(http);
     } else {
-        SimulatedCheck check;
         Section simulate = table.section("simulate");
-        simulate.flag("pass", check.pass);
-        simulate.duration("delay", check.delay, 0s, limits::timeout);
-        simulate.integer("test_count", check.test_count, 0, 1'000'000);
-        simulate.texts("failures", check.failures);
+        by = read_simulated(simulate);
         simulate.close();
-        out.by = std::move(check);
     }
-    return out;
 }
 
-enum class Kind { command, http, ansible, msuite, demo };
-const Names<Kind> kinds{{"command", Kind::command},
-                        {"http", Kind::http},
-                        {"ansible", Kind::ansible},
-                        {"msuite", Kind::msuite},
-                        {"demo", Kind::demo}};
+enum class Kind { command, http, ansible, msuite, app, demo };
+const Names<Kind> kinds{{"command", Kind::command}, {"http", Kind::http},
+                        {"ansible", Kind::ansible}, {"msuite", Kind::msuite},
+                        {"app", Kind::app},         {"demo", Kind::demo}};
 
-Executor read_kind(Kind kind, Section& table, const std::map<std::string, AnsibleNode>& nodes) {
+Executor read_kind(Kind kind, const std::string& type, Section& table,
+                   const std::map<std::string, AnsibleNode>& nodes) {
     switch (kind) {
         case Kind::command: {
             CommandExecutor command;
@@ -126,7 +141,17 @@ Executor read_kind(Kind kind, Section& table, const std::map<std::string, Ansibl
             return http;
         }
         case Kind::ansible: return read_ansible(table, nodes);
-        case Kind::msuite: return read_msuite(table);
+        case Kind::msuite: {
+            MsuiteExecutor msuite;
+            read_doer(table, msuite.by, read_simulated_check);
+            return msuite;
+        }
+        case Kind::app: {
+            AppExecutor app;
+            read_doer(table, app.by,
+                      [&](Section& simulate) { return read_simulated_step(simulate, type); });
+            return app;
+        }
         case Kind::demo: return DemoExecutor{};
     }
     return DemoExecutor{};
@@ -174,8 +199,9 @@ std::optional<worker::Executor> read_executor(const std::string& type, Section t
                       fmt::format("serves only {}", fmt::join(types, ", ")));
     };
     if (kind == Kind::msuite) serves(msuite_types());
+    if (kind == Kind::app) serves(app_types());
     if (kind == Kind::demo) serves(demo_types());
-    Executor executor = read_kind(kind, table, nodes);
+    Executor executor = read_kind(kind, type, table, nodes);
     table.close();
     return executor;
 }

@@ -58,6 +58,7 @@ Config make_development_config(const ConfigFlags& flags) {
     };
     for (const std::string& type : worker::demo_types()) bind(type, worker::DemoExecutor{});
     for (const std::string& type : worker::msuite_types()) bind(type, worker::MsuiteExecutor{});
+    for (const std::string& type : worker::app_types()) bind(type, worker::AppExecutor{});
     return config;
 }
 

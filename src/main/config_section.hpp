@@ -85,6 +85,27 @@ class Section {
         return {node == nullptr ? nullptr : node->as_table(), name(key), notes_};
     }
 
+    // The tables of an array, each as a section: "orders[0]", "orders[1]", …
+    std::vector<Section> sections(std::string_view key) {
+        std::vector<Section> all;
+        const toml::node* node = find(key);
+        if (node == nullptr) return all;
+        const toml::array* array = node->as_array();
+        if (array == nullptr) {
+            refuse(key, *node, "an array of tables");
+            return all;
+        }
+        for (std::size_t i = 0; i < array->size(); ++i) {
+            const toml::node& element = *array->get(i);
+            if (!element.is_table()) {
+                refuse(key, element, "an array of tables");
+                continue;
+            }
+            all.emplace_back(element.as_table(), fmt::format("{}[{}]", name(key), i), notes_);
+        }
+        return all;
+    }
+
     void text(std::string_view key, std::string& out, std::size_t max = limits::name_bytes) {
         const toml::node* node = find(key);
         if (node == nullptr) return;

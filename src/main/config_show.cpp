@@ -85,6 +85,10 @@ void add_type(Listing& out, const std::string& path, const JobType& type) {
     out.add(path + "timeout", path + "timeout_ms", quoted(type.timeout));
     out.add(path + "retry_on_timeout", flag(type.retry_on_timeout));
     out.add(path + "backoff", backoff_text(type.backoff));
+    out.add(path + "needs_node", flag(type.needs_node));
+    out.add(path + "needs_site", flag(type.needs_site));
+    out.add(path + "refuses_site", flag(type.refuses_site));
+    out.add(path + "admin_cancels", flag(type.admin_cancels));
 }
 
 void add_http(Listing& out, const std::string& path, const worker::HttpExecutor& http) {
@@ -105,6 +109,79 @@ void add_command(Listing& out, const std::string& path, const std::string& key,
         out.add(path + "environment." + name, path + "environment", hidden);
     }
     out.add(path + "stop_grace", quoted(command.stop_grace));
+}
+
+// Members of a TOML table, those that are empty left out.
+class InlineTable {
+  public:
+    InlineTable& text(std::string_view name, const std::string& value) {
+        return value.empty() ? *this : add(name, quoted(value));
+    }
+    InlineTable& texts(std::string_view name, const std::vector<std::string>& values) {
+        return values.empty() ? *this : add(name, list_of(values));
+    }
+    InlineTable& profiles(ProfileChoice choice) {
+        return choice == ProfileChoice::none ? *this
+                                             : text("profiles", std::string(to_text(choice)));
+    }
+    InlineTable& add(std::string_view name, const std::string& value) {
+        if (!members_.empty()) members_ += ", ";
+        members_ += fmt::format("{} = {}", name, value);
+        return *this;
+    }
+    std::string str() const { return "{" + members_ + "}"; }
+
+  private:
+    std::string members_;
+};
+
+template <class Rows, class Text>
+std::string tables_of(const Rows& rows, Text text) {
+    std::vector<std::string> tables;
+    for (const auto& row : rows) tables.push_back(text(row).str());
+    return fmt::format("[{}]", fmt::join(tables, ", "));
+}
+
+InlineTable follow_table(const Follow& follow) {
+    InlineTable table;
+    table.text("job_type", follow.job_type).text("on_start", follow.on_start);
+    table.text("on_success", follow.on_success).text("on_failure", follow.on_failure);
+    InlineTable outcomes;
+    for (const auto& [outcome, action] : follow.on_outcome) outcomes.text(quoted(outcome), action);
+    return follow.on_outcome.empty() ? table : table.add("on_outcome", outcomes.str());
+}
+
+void add_kind(Listing& out, const EntityKind& kind) {
+    const std::string path = fmt::format("entities.{}.", kind.name);
+    out.add(path + "initial", quoted(kind.initial));
+    out.add(path + "implicit", flag(kind.is_implicit));
+    out.add(path + "transitions", tables_of(kind.transitions, [](const EntityTransition& row) {
+                return InlineTable()
+                    .text("action", row.action)
+                    .texts("from", row.from)
+                    .text("to", row.to);
+            }));
+    out.add(path + "gates", tables_of(kind.gates, [](const Gate& gate) {
+                return InlineTable()
+                    .text("action", gate.action)
+                    .text("job_type", gate.job_type)
+                    .profiles(gate.profiles);
+            }));
+    out.add(path + "orders", tables_of(kind.orders, [](const JobOrder& order) {
+                return InlineTable()
+                    .text("action", order.action)
+                    .text("job_type", order.job_type)
+                    .texts("carries", order.carries)
+                    .profiles(order.profiles);
+            }));
+    out.add(path + "follows", tables_of(kind.follows, follow_table));
+}
+
+// Whether the file says anything about the kind.
+bool is_configured(const Config& config, const std::string& kind) {
+    const std::string path = fmt::format("entities.{}.", kind);
+    const auto found = config.origins.lower_bound(path);
+    return found != config.origins.end() && found->first.starts_with(path);
 }
 
 struct AddExecutor {
@@ -138,6 +215,20 @@ struct AddExecutor {
             out.add(path + "simulate.failures", list_of(check->failures));
         }
     }
+    void operator()(const worker::AppExecutor& app) const {
+        out.add(path + "kind", "\"app\"");
+        if (const auto* command = std::get_if<worker::CommandExecutor>(&app.by)) {
+            add_command(out, path, "command", *command);
+        } else if (const auto* http = std::get_if<worker::HttpExecutor>(&app.by)) {
+            add_http(out, path, *http);
+        } else if (const auto* step = std::get_if<worker::SimulatedStep>(&app.by)) {
+            out.add(path + "simulate.pass", flag(step->pass));
+            out.add(path + "simulate.delay", quoted(step->delay));
+            if (!step->outcome.empty()) {
+                out.add(path + "simulate.outcome", quoted(step->outcome));
+            }
+        }
+    }
     void operator()(const worker::DemoExecutor&) const { out.add(path + "kind", "\"demo\""); }
 };
 
@@ -166,6 +257,22 @@ void add_runner(Listing& out, const RunnerConfig& runner) {
     out.add("runner.shutdown_grace", quoted(runner.shutdown_grace));
 }
 
+std::string secret(const std::string& text) {
+    return text.empty() ? quoted(text) : hidden;
+}
+
+void add_deploy(Listing& out, const http::deploy::Settings& deploy) {
+    out.add("deploy.shared_secret", secret(deploy.shared_secret));
+    out.add("deploy.open_runners", flag(deploy.open_runners));
+    out.add("deploy.runner_tokens", deploy.runner_tokens.empty() ? "[]" : hidden);
+    out.add("deploy.node_token", secret(deploy.node_token));
+    out.add("deploy.admin_token", secret(deploy.admin_token));
+    out.add("deploy.requeue_lost", flag(deploy.requeue_lost));
+    out.add("deploy.max_running", quoted(deploy.max_running));
+    out.add("deploy.node_health", quoted(deploy.node_health));
+    out.add("deploy.runner_health", quoted(deploy.runner_health));
+}
+
 }  // namespace
 
 std::vector<Setting> settings_of(const Config& config, bool all) {
@@ -178,6 +285,7 @@ std::vector<Setting> settings_of(const Config& config, bool all) {
     out.add("no_auth", flag(config.no_auth));
     out.add("node", std::to_string(config.node));
     out.add("allowed_hosts", list_of(config.server.allowed_hosts));
+    out.add("admins", list_of(config.admins));
     out.add("idempotency_hours", std::to_string(config.idempotency_memory.count()));
     out.add("strict_types", flag(config.strict_types));
     out.add("log.level", name_of(log_levels, config.log_level));
@@ -186,6 +294,7 @@ std::vector<Setting> settings_of(const Config& config, bool all) {
     out.add("lease.max", quoted(config.max_lease));
     add_limits(out, config.server.limits);
     add_runner(out, config.runner);
+    add_deploy(out, config.deploy);
     for (const auto& [name, node] : config.nodes) {
         const std::string path = fmt::format("nodes.{}.", name);
         out.add(path + "hostname", quoted(node.hostname));
@@ -204,6 +313,9 @@ std::vector<Setting> settings_of(const Config& config, bool all) {
     for (const auto& [type, executor] : config.executors) {
         const std::string path = fmt::format("job_types.{}.executor.", type);
         std::visit(AddExecutor{out, path}, executor);
+    }
+    for (const auto& [name, kind] : config.entity_kinds.all()) {
+        if (all || is_configured(config, name)) add_kind(out, kind);
     }
     return out.take();
 }

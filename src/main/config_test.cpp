@@ -111,6 +111,26 @@ TEST(Config, OverridesOnlyTheNamedFieldsOfAKnownType) {
     EXPECT_EQ(type_of(config, "site_create"), JobTypes::built_in().all().at("site_create"));
 }
 
+TEST(Config, SaysWhereJobsOfATypeBelongAndWhoCancelsThem) {
+    const Config config = *load(R"(
+        [job_types.index_site]
+        needs_node = true
+        needs_site = true
+        admin_cancels = true
+        [job_types.env_deploy]
+        admin_cancels = false
+    )");
+
+    EXPECT_TRUE(type_of(config, "index_site").needs_node);
+    EXPECT_TRUE(type_of(config, "index_site").needs_site);
+    EXPECT_TRUE(type_of(config, "index_site").admin_cancels);
+    EXPECT_FALSE(type_of(config, "env_deploy").admin_cancels);
+    EXPECT_TRUE(type_of(config, "env_deploy").needs_node);
+    EXPECT_EQ(problems("[job_types.node_provision]\nneeds_site = true"),
+              "sluice.toml:2: job_types.node_provision.needs_site: a type cannot both need and "
+              "refuse a site");
+}
+
 TEST(Config, StartsANewTypeFromTheDefaultWhereverThatStands) {
     const Config config = *load(R"(
         [job_types.send_mail]

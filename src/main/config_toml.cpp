@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "main/config_deploy.hpp"
+#include "main/config_entities.hpp"
 #include "main/config_executors.hpp"
 #include "main/config_section.hpp"
 #include "main/config_store_url.hpp"
@@ -63,6 +65,14 @@ void read_job_type(Section& type, JobType& out) {
     type.duration("timeout", out.timeout, 0s, limits::timeout);
     type.either("timeout", "timeout_ms");
     type.flag("retry_on_timeout", out.retry_on_timeout);
+    type.flag("needs_node", out.needs_node);
+    type.flag("needs_site", out.needs_site);
+    type.flag("refuses_site", out.refuses_site);
+    if (out.needs_site && out.refuses_site) {
+        const char* key = type.has("refuses_site") ? "refuses_site" : "needs_site";
+        type.problem(key, *type.find(key), "a type cannot both need and refuse a site");
+    }
+    type.flag("admin_cancels", out.admin_cancels);
     read_backoff(type, out.backoff);
 }
 
@@ -170,6 +180,7 @@ void read_file(const toml::table& file, FileNotes& notes, Config& out) {
     root.flag("no_auth", out.no_auth);
     root.integer("node", out.node, 0, node_max);
     root.texts("allowed_hosts", out.server.allowed_hosts);
+    root.texts("admins", out.admins);
     std::int64_t hours = out.idempotency_memory.count();
     root.integer("idempotency_hours", hours, 1, 24 * 366);
     out.idempotency_memory = std::chrono::hours(hours);
@@ -180,8 +191,10 @@ void read_file(const toml::table& file, FileNotes& notes, Config& out) {
     read_lease(root.section("lease"), out);
     read_limits(root.section("limits"), out.server.limits);
     read_runner(root.section("runner"), out.runner);
+    read_deploy(root.section("deploy"), out.deploy);
     out.nodes = read_nodes(root.section("nodes"));
     read_job_types(file, root, out);
+    read_entity_kinds(root.section("entities"), out.entity_kinds);
     root.close();
 }
 

@@ -11,7 +11,7 @@ void add_engine_commands(CLI::App& app, cli::Chosen& chosen) {
     add_config_flags(*dev, *flags);
     dev->footer(
         "Keeps its data in ./sluice-data, lets everybody on this machine in, and runs the demo\n"
-        "job types itself.\n\n"
+        "job types itself. The jobs of apps are simulated.\n\n"
         "Examples:\n"
         "  sluice dev\n"
         "  sluice dev --listen 127.0.0.1:8080 --store memory:");

@@ -8,7 +8,8 @@
 
 namespace sluice {
 
-EngineRoom::EngineRoom(const Config& config, Telemetry& telemetry, Committer::Deliver deliver) {
+EngineRoom::EngineRoom(const Config& config, Telemetry& telemetry, Committer::Deliver deliver)
+    : rules_{config.job_types, config.entity_kinds} {
     if (is_postgres(config.store)) {
         open_shared(config);
     } else {
@@ -21,7 +22,8 @@ EngineRoom::EngineRoom(const Config& config, Telemetry& telemetry, Committer::De
             *store, Engine::Options{.node = config.node,
                                     .sweeps = engines_.empty(),
                                     .seed = std::random_device()(),
-                                    .idempotency_memory = config.idempotency_memory});
+                                    .idempotency_memory = config.idempotency_memory,
+                                    .rules = &rules_});
         committers_.push_back(
             std::make_unique<Committer>(engine, *clock_, telemetry, deliver, watch_.get()));
         committers.push_back(committers_.back().get());

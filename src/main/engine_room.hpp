@@ -26,6 +26,7 @@ class EngineRoom {
     Clock& clock() { return *clock_; }
     CommandQueue& commands() { return *pool_; }
     Store& store() { return *stores_.front(); }
+    const Rules& rules() const { return rules_; }
     bool is_shared() const { return watch_ != nullptr; }
 
     // From now on no claim waits.
@@ -34,6 +35,7 @@ class EngineRoom {
   private:
     void open_shared(const Config& config);
 
+    const Rules rules_;
     std::shared_ptr<postgres::Cluster> cluster_;
     std::unique_ptr<postgres::DatabaseTime> database_time_;
     std::unique_ptr<Clock> clock_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "infrastructure/log.hpp"
+#include "interfaces/worker/node_records.hpp"
 
 namespace sluice {
 namespace {
@@ -31,6 +32,9 @@ client::Millis longest_stop(const Config& config) {
         std::visit(look, executor);
         if (const auto* msuite = std::get_if<worker::MsuiteExecutor>(&executor)) {
             std::visit(look, msuite->by);
+        }
+        if (const auto* app = std::get_if<worker::AppExecutor>(&executor)) {
+            std::visit(look, app->by);
         }
     }
     return longest;
@@ -86,14 +90,15 @@ std::vector<Report> reports_for_the_dead(JobReader& reader, const Config& config
     }
 }
 
-EngineRunner::EngineRunner(const Config& config, CommandQueue& commands, Clock& clock,
-                           worker::OnIoThread on_io_thread)
-    : desk_(worker::engine_desk(commands, clock, std::move(on_io_thread))),
+EngineRunner::EngineRunner(const Config& config, CommandQueue& commands, QueryQueue& queries,
+                           Clock& clock, const worker::OnIoThread& on_io_thread)
+    : desk_(worker::engine_desk(commands, clock, on_io_thread)),
       runner_(*desk_, options_of(config)) {
+    const worker::FindNode find_node = worker::node_records(queries, on_io_thread);
     std::shared_ptr<worker::Leash> leash;
     for (const auto& [type, executor] : config.executors) {
         if (!leash && worker::needs_leash(executor)) leash = std::make_shared<worker::Leash>();
-        runner_.handle(type, worker::make_worker(type, executor, leash));
+        runner_.handle(type, worker::make_worker(type, executor, leash, find_node));
     }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "application/ports/job_reader.hpp"
+#include "application/ports/query_queue.hpp"
 #include "client/runner.hpp"
 #include "interfaces/worker/engine_desk.hpp"
 #include "main/config.hpp"
@@ -23,8 +24,8 @@ std::vector<Report> reports_for_the_dead(JobReader& reader, const Config& config
 // Runs the job types that have an executor, on threads of its own.
 class EngineRunner {
   public:
-    EngineRunner(const Config& config, CommandQueue& commands, Clock& clock,
-                 worker::OnIoThread on_io_thread);
+    EngineRunner(const Config& config, CommandQueue& commands, QueryQueue& queries, Clock& clock,
+                 const worker::OnIoThread& on_io_thread);
     ~EngineRunner();
     EngineRunner(const EngineRunner&) = delete;
     EngineRunner& operator=(const EngineRunner&) = delete;

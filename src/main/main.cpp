@@ -41,6 +41,7 @@ int run(int argc, char** argv) {
     add_engine_commands(app, chosen);
     cli::add_run_command(app, chosen);
     cli::add_job_commands(app, chosen);
+    cli::add_entity_commands(app, chosen);
     cli::add_work_command(app, chosen);
     cli::add_worker_commands(app, chosen);
     add_config_commands(app, chosen);

@@ -173,14 +173,18 @@ void run_engine(const Config& config, bool welcome) {
                   .queries = readers,
                   .clock = room.clock(),
                   .feed = feed,
-                  .types = config.job_types,
+                  .rules = room.rules(),
                   .metrics_text = [&](const Depths& depths) { return metrics.text(depths); },
                   .default_lease = config.default_lease,
-                  .max_lease = config.max_lease};
+                  .max_lease = config.max_lease,
+                  .admins = config.admins,
+                  .deploy = config.deploy};
     app_on_air = &app;
 
     std::optional<EngineRunner> runner;
-    if (runs_jobs(config)) runner.emplace(config, room.commands(), room.clock(), on_io_thread);
+    if (runs_jobs(config)) {
+        runner.emplace(config, room.commands(), readers, room.clock(), on_io_thread);
+    }
     const auto stop_serving = [&] {
         room.stop_waiting();
         server.stop(stop_patience);

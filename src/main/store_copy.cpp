@@ -70,9 +70,10 @@ int copy(const CopyFlags& flags) {
         });
     }
     fmt::print(
-        "{} jobs, {} events, {} log lines, {} idempotency keys: copied to {}, compared, "
-        "every chain holds\n",
-        copied.jobs, copied.events, copied.lines, copied.requests, shown_store(flags.to));
+        "{} jobs, {} events, {} log lines, {} idempotency keys, {} entities, {} of their events: "
+        "copied to {}, compared, every chain holds\n",
+        copied.jobs, copied.events, copied.lines, copied.requests, copied.entities,
+        copied.entity_events, shown_store(flags.to));
     return EXIT_SUCCESS;
 }
 
@@ -88,10 +89,9 @@ void add_store_commands(CLI::App& app, cli::Chosen& chosen) {
     command->add_option("FROM", flags->from, "sqlite:PATH")->required();
     command->add_option("TO", flags->to, "postgres://USER:PASSWORD@HOST:5432/DATABASE")->required();
     command->footer(
-        "While no engine runs on either. All or nothing is copied: jobs, history, logs, leases "
-        "and\n"
-        "idempotency keys. The source stays as it is. Leases get a fresh term, so that workers go\n"
-        "on with their jobs when an engine serves the target in time.\n\n"
+        "While no engine runs on either. All or nothing is copied: jobs, history, logs, leases,\n"
+        "idempotency keys and entities. The source stays as it is. Leases get a fresh term, so\n"
+        "that workers go on with their jobs when an engine serves the target in time.\n\n"
         "Examples:\n"
         "  PGPASSWORD=secret sluice store copy sqlite:sluice.db postgres://sluice@db/sluice");
     command->callback([flags, &chosen] { chosen.action = [flags] { return copy(*flags); }; });

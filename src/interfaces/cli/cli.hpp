@@ -19,6 +19,7 @@ struct Chosen {
 void add_run_command(CLI::App& app, Chosen& chosen);         // run TYPE
 void add_job_commands(CLI::App& app, Chosen& chosen);        // job …
 void add_worker_commands(CLI::App& app, Chosen& chosen);     // worker list
+void add_entity_commands(CLI::App& app, Chosen& chosen);     // entity …, site reset
 void add_work_command(CLI::App& app, Chosen& chosen);        // work --exec
 void add_completion_command(CLI::App& app, Chosen& chosen);  // completion SHELL, __complete
 

@@ -162,19 +162,29 @@ Candidates comma_words(const std::string& current, const std::vector<std::string
     return candidates;
 }
 
+bool is_below(const CLI::App& command, std::string_view name) {
+    return command.get_parent() && command.get_parent()->get_name() == name;
+}
+
+bool is_about_entities(const CLI::App& command) {
+    return is_below(command, "entity") || is_below(command, "site");
+}
+
 const Listing& listing_of(const CLI::App& command) {
     if (command.get_name() == "events") return event_listing();
     if (command.get_name() == "logs") return log_listing();
-    if (command.get_parent() && command.get_parent()->get_name() == "worker") {
-        return worker_listing();
-    }
-    return job_listing();
+    if (is_below(command, "worker")) return worker_listing();
+    return is_about_entities(command) ? entity_listing() : job_listing();
 }
 
 Candidates flag_values(const Context& context, const CLI::Option& flag,
                        const std::string& current) {
     const std::string name = flag_name(flag);
-    if (name == "--state") return comma_words(current, state_names());
+    if (name == "--state") {
+        // Those of entities are the engine's to know.
+        return is_about_entities(*context.command) ? Candidates()
+                                                   : comma_words(current, state_names());
+    }
     if (name == "--output") return plain(output_formats());
     if (name == "--fields") return comma_words(current, listing_of(*context.command).fields);
     if (name == "--for") {
@@ -210,6 +220,7 @@ Candidates arguments(const Context& context, const std::string& current) {
         context.arguments < expected.size() || argument.get_items_expected_max() > 1;
     if (!takes_more) return candidates;
     const std::string name = argument.get_name();
+    if (is_about_entities(*context.command)) return candidates;
     if (name == "ID") return job_ids(context);
     if (name == "SHELL") return plain(shell_names());
     if (name == "TYPE") {

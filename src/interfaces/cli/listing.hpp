@@ -48,5 +48,6 @@ const Listing& job_listing();
 const Listing& event_listing();
 const Listing& log_listing();
 const Listing& worker_listing();
+const Listing& entity_listing();
 
 }  // namespace sluice::cli

@@ -92,4 +92,21 @@ const Listing& worker_listing() {
     return listing;
 }
 
+const Listing& entity_listing() {
+    static const Listing listing{
+        .name = "entities",
+        .id_field = "id",
+        .fields = {"kind", "id", "tenant", "parent", "state", "attributes", "revision",
+                   "created_at", "updated_at", "jobs"},
+        .table = {{"state", "STATE"},
+                  {"kind", "KIND"},
+                  {"id", "ID"},
+                  {"parent", "PARENT"},
+                  {"created_at", "AGE"}},
+        .wide = {{"revision", "CHANGES"}, {"attributes", "ATTRIBUTES"}},
+        .plain = {"kind", "id", "parent", "state", "revision", "created_at", "updated_at"},
+    };
+    return listing;
+}
+
 }  // namespace sluice::cli

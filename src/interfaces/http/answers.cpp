@@ -14,6 +14,12 @@ int status_of(ErrorCode code) {
         case ErrorCode::conflict: return 409;
         case ErrorCode::lease_lost: return 409;
         case ErrorCode::idempotency_mismatch: return 422;
+        case ErrorCode::forbidden: return 403;
+        case ErrorCode::invalid_transition: return 409;
+        case ErrorCode::gate_closed: return 409;
+        case ErrorCode::resource_failed: return 409;
+        case ErrorCode::resource_not_failed: return 409;
+        case ErrorCode::job_not_cancellable: return 409;
         case ErrorCode::unavailable: return 503;
         case ErrorCode::shutting_down: return 503;
     }
@@ -31,6 +37,12 @@ std::string_view code_of(ErrorCode code) {
         case ErrorCode::conflict: return "conflict";
         case ErrorCode::lease_lost: return "lease_lost";
         case ErrorCode::idempotency_mismatch: return "idempotency_key_reused";
+        case ErrorCode::forbidden: return "forbidden";
+        case ErrorCode::invalid_transition: return "invalid_transition";
+        case ErrorCode::gate_closed: return "gate_closed";
+        case ErrorCode::resource_failed: return "resource_failed";
+        case ErrorCode::resource_not_failed: return "resource_not_failed";
+        case ErrorCode::job_not_cancellable: return "job_not_cancellable";
         case ErrorCode::unavailable: return "unavailable";
         case ErrorCode::shutting_down: return "shutting_down";
     }

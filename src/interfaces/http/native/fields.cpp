@@ -104,30 +104,42 @@ Result<std::int64_t> number_param(const QueryParams& params, std::string_view na
     return text ? read_number(*text, name, low, high) : otherwise;
 }
 
+Result<std::optional<std::int64_t>> last_event_id(const Request& request) {
+    const std::string_view* header = request.header("Last-Event-ID");
+    if (!header) return std::optional<std::int64_t>();
+    const auto id = read_number(*header, "Last-Event-ID", 0, INT64_MAX);
+    if (!id) return id.error();
+    return std::optional(*id);
+}
+
+Result<std::string> checked_key(std::string_view key, std::string_view name) {
+    const bool printable =
+        std::all_of(key.begin(), key.end(), [](char c) { return c > 0x20 && c < 0x7F; });
+    if (key.empty() || key.size() > limits::name_bytes || !printable) {
+        return Error{ErrorCode::malformed,
+                     fmt::format("{} must have 1 to {} printable characters without spaces", name,
+                                 limits::name_bytes),
+                     ""};
+    }
+    return std::string(key);
+}
+
 Result<std::string> idempotency_key(const Request& request) {
     const std::string_view* header = request.header("Idempotency-Key");
     if (!header) return std::string();
     std::string_view key = *header;
     if (key.size() >= 2 && key.front() == '"' && key.back() == '"')
         key = key.substr(1, key.size() - 2);
-    const bool printable =
-        std::all_of(key.begin(), key.end(), [](char c) { return c > 0x20 && c < 0x7F; });
-    if (key.empty() || key.size() > limits::name_bytes || !printable) {
-        return Error{
-            ErrorCode::malformed,
-            fmt::format("Idempotency-Key must have 1 to {} printable characters without spaces",
-                        limits::name_bytes),
-            ""};
-    }
-    return std::string(key);
+    return checked_key(key, "Idempotency-Key");
 }
 
 Digest body_digest(const Request& request) {
     return sha256(sha256(request.path), request.body);
 }
 
-std::string actor_of(const Request&) {
-    return "anonymous";
+std::string actor_of(const Request& request) {
+    const std::string_view* name = request.header("X-Sluice-User");
+    return name ? fmt::format("user:{}", *name) : "anonymous";
 }
 
 std::string tenant_param(const QueryParams& params) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,12 @@ Result<std::int64_t> read_number(std::string_view text, std::string_view name, s
 // A whole number among the parameters, or `otherwise` when it is absent.
 Result<std::int64_t> number_param(const QueryParams& params, std::string_view name,
                                   std::int64_t low, std::int64_t high, std::int64_t otherwise);
+
+// The id of the last event that a client of a stream has; nothing when it does not say.
+Result<std::optional<std::int64_t>> last_event_id(const Request& request);
+
+// Refuses what cannot be a key; `name` is what the refusal calls it.
+Result<std::string> checked_key(std::string_view key, std::string_view name);
 
 // The Idempotency-Key, as a quoted string of RFC 8941 or as plain text; empty when it is absent.
 Result<std::string> idempotency_key(const Request& request);

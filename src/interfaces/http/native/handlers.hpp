@@ -22,8 +22,34 @@ void explain(Call call);
 // workers.cpp
 void list_workers(Call call);
 
-// job_stream.cpp
+// stream.cpp
 void stream_job(Call call);
+
+// entities.cpp
+void list_entities(Call call);
+void create_entity(Call call);
+void get_entity(Call call);
+void change_entity(Call call);
+void get_entity_events(Call call);
+
+// entity_stream.cpp
+void stream_entity(Call call);
+
+// places.cpp
+void list_sites(Call call);
+void create_site(Call call);
+void get_site(Call call);
+void reset_site(Call call);
+void list_environments(Call call);
+void create_environment(Call call);
+void get_environment(Call call);
+void reset_environment(Call call);
+void list_nodes(Call call);
+void create_node(Call call);
+void get_node(Call call);
+
+// gates.cpp
+void check_gates(Call call);
 
 // leases.cpp
 void claim(Call call);

@@ -17,8 +17,8 @@ constexpr std::size_t page_bytes = 4 * 1024 * 1024;
 
 Error bad_cursor() {
     return {ErrorCode::malformed,
-            "the cursor is not one that this list gave; pass next_cursor on as it is, with the "
-            "same filters",
+            "the cursor is not one that this list gave; pass on the one of the page before as it "
+            "is, with the same filters",
             ""};
 }
 
@@ -123,14 +123,21 @@ Result<JobListQuery> read_job_list(const Request& request) {
             query.before = range ? JobId{range->last.value + 1} : JobId{};
         }
         if (auto refusal = read_filter(name, value, query.filter)) return *std::move(refusal);
+    }
+    return with_page(std::move(query), *params);
+}
+
+Result<JobListQuery> with_page(JobListQuery query, const QueryParams& params) {
+    for (const auto& [name, value] : params.all()) {
+        if (name == "limit" || name == "cursor") continue;
         query.filter_query += fmt::format("&{}=", name);
         append_query(query.filter_query, value);
     }
     query.filter_mark = to_hex(sha256(query.filter_query)).substr(0, mark_digits);
-    const auto limit = number_param(*params, "limit", 1, limit_max, query.limit);
+    const auto limit = number_param(params, "limit", 1, limit_max, query.limit);
     if (!limit) return limit.error();
     query.limit = static_cast<int>(*limit);
-    if (const std::string* cursor = params->find("cursor")) {
+    if (const std::string* cursor = params.find("cursor")) {
         const auto before = read_cursor(*cursor, query.filter_mark);
         if (!before) return before.error();
         query.before = *before;
@@ -160,9 +167,19 @@ JobPage read_job_page(JobReader& reader, const JobListQuery& query) {
     return page;
 }
 
+std::optional<std::string> cursor_after(const JobListQuery& query, const JobPage& page) {
+    if (!page.more) return std::nullopt;
+    return to_text(page.jobs.back().spec.id) + query.filter_mark;
+}
+
+std::string link_to_next(std::string_view path, const JobListQuery& query,
+                         std::string_view cursor) {
+    return fmt::format("<{}?limit={}{}&cursor={}>; rel=\"next\"", path, query.limit,
+                       query.filter_query, cursor);
+}
+
 Response job_list_response(const JobListQuery& query, const JobPage& page) {
-    std::optional<std::string> next;
-    if (page.more) next = to_text(page.jobs.back().spec.id) + query.filter_mark;
+    const std::optional<std::string> next = cursor_after(query, page);
     Response response;
     JsonWriter json(response.body);
     json.begin_object();
@@ -172,11 +189,7 @@ Response job_list_response(const JobListQuery& query, const JobPage& page) {
     json.end_array();
     json.field("next_cursor", next);
     json.end_object();
-    if (next) {
-        response.headers.emplace_back(
-            "Link", fmt::format("</api/v1/jobs?limit={}{}&cursor={}>; rel=\"next\"", query.limit,
-                                query.filter_query, *next));
-    }
+    if (next) response.headers.emplace_back("Link", link_to_next("/api/v1/jobs", query, *next));
     return response;
 }
 

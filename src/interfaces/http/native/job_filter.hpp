@@ -4,6 +4,7 @@
 
 #include "application/ports/job_reader.hpp"
 #include "interfaces/http/message.hpp"
+#include "interfaces/http/url.hpp"
 
 namespace sluice::http::native {
 
@@ -18,6 +19,10 @@ struct JobListQuery {
 
 Result<JobListQuery> read_job_list(const Request& request);
 
+// Adds what lists of every contract have in common, limit and cursor, to a query whose filters were
+// read from these parameters.
+Result<JobListQuery> with_page(JobListQuery query, const QueryParams& params);
+
 struct JobPage {
     std::vector<Job> jobs;
     bool more = false;  // another page may follow
@@ -25,6 +30,12 @@ struct JobPage {
 
 // Reads one page. One of large payloads ends before its limit.
 JobPage read_job_page(JobReader& reader, const JobListQuery& query);
+
+// What to pass as `cursor` to get the page that follows; nothing when there is none.
+std::optional<std::string> cursor_after(const JobListQuery& query, const JobPage& page);
+
+// The value of the Link header to that page; `path` is that of the list.
+std::string link_to_next(std::string_view path, const JobListQuery& query, std::string_view cursor);
 
 Response job_list_response(const JobListQuery& query, const JobPage& page);
 

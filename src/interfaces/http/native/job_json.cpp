@@ -1,5 +1,7 @@
 #include "interfaces/http/native/job_json.hpp"
 
+#include "application/follow_jobs.hpp"
+
 namespace sluice::http::native {
 namespace {
 
@@ -19,6 +21,15 @@ void strings(JsonWriter& json, std::string_view name, const std::vector<std::str
     json.end_array();
 }
 
+void write_keys(JsonWriter& json, const std::vector<std::string>& keys) {
+    json.key("exclusive_keys");
+    json.begin_array();
+    for (const std::string& key : keys) {
+        if (!key.starts_with(own_key_prefix)) json.value(key);
+    }
+    json.end_array();
+}
+
 void write_spec(JsonWriter& json, const Job& job) {
     const JobSpec& spec = job.spec;
     json.field("id", spec.id);
@@ -31,7 +42,7 @@ void write_spec(JsonWriter& json, const Job& job) {
     text_or_null(json, "entity_id", spec.entity_id);
     text_or_null(json, "site_id", spec.site_id);
     text_or_null(json, "node_id", spec.node_id);
-    strings(json, "exclusive_keys", spec.exclusive_keys);
+    write_keys(json, spec.exclusive_keys);
     strings(json, "labels", spec.labels);
     json.key("depends_on");
     json.begin_array();
@@ -109,6 +120,13 @@ void write_log_line(JsonWriter& json, const LogLine& line) {
     json.raw_field("data", line.data.empty() ? "null" : line.data);
     json.field("timestamp", line.at);
     json.end_object();
+}
+
+std::string log_line_text(const LogLine& line) {
+    std::string out;
+    JsonWriter json(out);
+    write_log_line(json, line);
+    return out;
 }
 
 std::string explanation_text(const Explanation& explanation) {

@@ -11,6 +11,7 @@ std::string job_text(const Job& job);
 
 void write_event(JsonWriter& json, const Event& event);
 void write_log_line(JsonWriter& json, const LogLine& line);
+std::string log_line_text(const LogLine& line);
 std::string explanation_text(const Explanation& explanation);
 
 }  // namespace sluice::http::native

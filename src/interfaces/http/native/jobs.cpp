@@ -4,9 +4,11 @@
 #include <algorithm>
 
 #include "interfaces/http/answers.hpp"
+#include "interfaces/http/caller.hpp"
 #include "interfaces/http/native/fields.hpp"
 #include "interfaces/http/native/handlers.hpp"
 #include "interfaces/http/native/job_json.hpp"
+#include "interfaces/http/native/read_action.hpp"
 #include "interfaces/http/native/read_job.hpp"
 
 namespace sluice::http::native {
@@ -14,7 +16,7 @@ namespace {
 
 Result<JobSpec> make_spec(JobRequest& request, const App& app, Timestamp now,
                           std::string_view prefix) {
-    auto spec = make_job(std::move(request.job), app.types, now);
+    auto spec = make_job(std::move(request.job), app.rules.types, now);
     if (!spec && !spec.error().pointer.empty()) spec.error().pointer.insert(0, prefix);
     return spec;
 }
@@ -132,41 +134,12 @@ void submit(Call call, Result<SubmitJobs> command) {
         });
 }
 
-Result<std::string> read_reason(const Request& request) {
-    JsonReader reader(body_or_empty_object(request));
-    std::string reason;
-    UnknownFields unknown;
-    reader.object([&](std::string_view key) {
-        if (key != "reason") return unknown.add(key);
-        if (reader.null()) return;
-        reason = reader.string();
-        if (reason.size() > 2000) reader.fail("has more than 2000 bytes", ErrorCode::too_large);
-    });
-    unknown.refuse(reader);
-    if (const auto done = reader.finish(); !done) return done.error();
-    return reason;
-}
-
-// Cancel and replay have the same form: a job, and why.
 template <class Command>
-void act_on_job(Call call, int status) {
+void act_on_job(Call call, Result<Command> command, int status) {
     const std::string& request_id = call.request.request_id;
-    const auto id = job_id_in_path(call);
-    if (!id) return call.reply.send(problem_of(id.error(), request_id));
-    const auto params = read_query(call.request, {"tenant"});
-    if (!params) return call.reply.send(problem_of(params.error(), request_id));
-    auto reason = read_reason(call.request);
-    if (!reason) return call.reply.send(problem_of(reason.error(), request_id));
-
-    Command command{*id, tenant_param(*params), *std::move(reason), actor_of(call.request)};
-    if constexpr (std::is_same_v<Command, ReplayJob>) {
-        auto key = idempotency_key(call.request);
-        if (!key) return call.reply.send(problem_of(key.error(), request_id));
-        command.idempotency_key = *std::move(key);
-        command.body_digest = body_digest(call.request);
-    }
+    if (!command) return call.reply.send(problem_of(command.error(), request_id));
     call.app.commands.post_one<Command>(
-        std::move(command), [reply = call.reply, &request_id, status](Result<Job> job) {
+        *std::move(command), [reply = call.reply, &request_id, status](Result<Job> job) {
             if (!job) return reply.send(problem_of(job.error(), request_id));
             Response response = json(status, job_text(*job));
             if (status == 202)
@@ -184,10 +157,10 @@ void submit_batch(Call call) {
     submit(call, read_submit_batch(call));
 }
 void cancel(Call call) {
-    act_on_job<CancelJob>(std::move(call), 200);
+    act_on_job(call, read_cancel(call), 200);
 }
 void replay(Call call) {
-    act_on_job<ReplayJob>(std::move(call), 202);
+    act_on_job(call, read_replay(call), 202);
 }
 
 }  // namespace sluice::http::native

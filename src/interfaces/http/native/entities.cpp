@@ -1,0 +1,193 @@
+// Entities of any kind: what jobs are about. Sites, environments and nodes have paths of their own,
+// which say the kind.
+#include "interfaces/http/native/entities.hpp"
+
+#include <fmt/format.h>
+
+#include "interfaces/http/answers.hpp"
+#include "interfaces/http/caller.hpp"
+#include "interfaces/http/native/entity_json.hpp"
+#include "interfaces/http/native/fields.hpp"
+#include "interfaces/http/native/handlers.hpp"
+#include "interfaces/http/native/pages.hpp"
+#include "interfaces/http/native/read_entity.hpp"
+
+namespace sluice::http::native {
+namespace {
+
+void refuse(const Call& call, const Error& error) {
+    call.reply.send(problem_of(error, call.request.request_id));
+}
+
+struct EntityPage {
+    std::vector<Entity> entities;
+    bool more = false;
+};
+
+EntityPage read_entity_page(EntityReader& reader, const EntityListQuery& query) {
+    EntityPage page;
+    page.entities = reader.list(query.filter, query.before, 0, query.limit + 1);
+    // One more than asked for was read, to know whether there is one.
+    page.more = std::ssize(page.entities) > query.limit;
+    if (page.more) page.entities.pop_back();
+    return page;
+}
+
+std::string entity_list_text(std::string_view list, const EntityListQuery& query,
+                             const EntityPage& page) {
+    std::string out;
+    JsonWriter json(out);
+    json.begin_object();
+    json.key(list);
+    json.begin_array();
+    for (const Entity& entity : page.entities) write_entity(json, entity);
+    json.end_array();
+    json.field("next_cursor", page.more ? std::optional(entity_cursor(query, page.entities.back()))
+                                        : std::nullopt);
+    json.end_object();
+    return out;
+}
+
+// Answers a question about one entity, with the text that `question` makes.
+void ask_about_entity(Call call, EntityKey key,
+                      std::function<std::string(JobReader&, const Entity&)> question) {
+    const auto with_entity = [key = std::move(key), question = std::move(question)](
+                                 JobReader& reader) -> Result<std::string> {
+        const auto entity = reader.entities().find_one(key);
+        if (!entity) return Error{ErrorCode::not_found, "there is no " + to_text(key), ""};
+        return question(reader, *entity);
+    };
+    call.app.queries.ask<std::string>(
+        with_entity,
+        [reply = call.reply, &request_id = call.request.request_id](Result<std::string> text) {
+            reply.send(text ? json(200, *std::move(text)) : problem_of(text.error(), request_id));
+        });
+}
+
+// Posts a change and answers with the entity after it.
+void post_change(Call call, std::function<Result<EntityAnswer>(EntityDesk&)> decide,
+                 std::function<Response(const EntityAnswer&)> answer) {
+    call.app.commands.post_one<EntityAction>(
+        {std::move(decide)}, [reply = call.reply, &request_id = call.request.request_id,
+                              answer = std::move(answer)](Result<EntityAnswer> changed) {
+            reply.send(changed ? answer(*changed) : problem_of(changed.error(), request_id));
+        });
+}
+
+Response changed_response(const EntityAnswer& answer) {
+    return json(200, changed_entity_text(answer));
+}
+
+void post_change(Call call, ChangeEntity change) {
+    const auto decide = [caller = caller_of(call), change = std::move(change)](EntityDesk& desk) {
+        return change_entity(desk, caller, change);
+    };
+    post_change(std::move(call), decide, changed_response);
+}
+
+std::string percent_encoded(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        const bool is_plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+                              (c >= 'A' && c <= 'Z') || c == '-' || c == '_' || c == '.';
+        if (is_plain) {
+            out += c;
+        } else {
+            out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+void list_of_kind(Call call, std::string_view kind, std::string_view list) {
+    auto query = read_entity_list(call, kind);
+    if (!query) return refuse(call, query.error());
+    const auto question = [query = *std::move(query),
+                           list](JobReader& reader) -> Result<std::string> {
+        return entity_list_text(list, query, read_entity_page(reader.entities(), query));
+    };
+    call.app.queries.ask<std::string>(
+        question,
+        [reply = call.reply, &request_id = call.request.request_id](Result<std::string> text) {
+            reply.send(text ? json(200, *std::move(text)) : problem_of(text.error(), request_id));
+        });
+}
+
+void create_of_kind(Call call, std::string_view kind) {
+    auto wanted = read_new_entity(call, kind);
+    if (!wanted) return refuse(call, wanted.error());
+    const auto decide = [caller = caller_of(call), wanted = *std::move(wanted)](EntityDesk& desk) {
+        return create_entity(desk, caller, wanted);
+    };
+    post_change(std::move(call), decide, [](const EntityAnswer& answer) {
+        Response response = json(201, changed_entity_text(answer));
+        const EntityKey& key = answer.entity->key;
+        response.headers.emplace_back(
+            "Location", fmt::format("/api/v1/entities/{}/{}", percent_encoded(key.kind),
+                                    percent_encoded(key.id)));
+        return response;
+    });
+}
+
+void get_of_kind(Call call, std::string_view kind, std::string_view id) {
+    const auto params = read_query(call.request, {"tenant"});
+    if (!params) return refuse(call, params.error());
+    auto key = read_entity_key(call, *params, kind, id);
+    if (!key) return refuse(call, key.error());
+    ask_about_entity(std::move(call), *std::move(key),
+                     [](JobReader&, const Entity& entity) { return entity_text(entity); });
+}
+
+void reset_of_kind(Call call, std::string_view kind) {
+    const auto params = read_query(call.request, {"tenant"});
+    if (!params) return refuse(call, params.error());
+    auto key = read_entity_key(call, *params, kind, call.id);
+    if (!key) return refuse(call, key.error());
+    JsonReader reader(body_or_empty_object(call.request));
+    UnknownFields unknown;
+    reader.object([&](std::string_view name) { unknown.add(name); });
+    unknown.refuse(reader);
+    if (const auto done = reader.finish(); !done) return refuse(call, done.error());
+    post_change(std::move(call), {.key = *std::move(key), .action = "reset"});
+}
+
+void list_entities(Call call) {
+    list_of_kind(std::move(call), "", "entities");
+}
+
+void create_entity(Call call) {
+    create_of_kind(std::move(call), "");
+}
+
+void get_entity(Call call) {
+    const std::string_view kind = call.id, id = call.second;
+    get_of_kind(std::move(call), kind, id);
+}
+
+void change_entity(Call call) {
+    const auto params = read_query(call.request, {"tenant"});
+    if (!params) return refuse(call, params.error());
+    auto key = read_entity_key(call, *params, call.id, call.second);
+    if (!key) return refuse(call, key.error());
+    auto change = read_change(call, *std::move(key));
+    if (!change) return refuse(call, change.error());
+    post_change(std::move(call), *std::move(change));
+}
+
+void get_entity_events(Call call) {
+    const auto params = read_query(call.request, {"after", "limit", "tenant"});
+    if (!params) return refuse(call, params.error());
+    const auto page = read_page(*params);
+    if (!page) return refuse(call, page.error());
+    auto key = read_entity_key(call, *params, call.id, call.second);
+    if (!key) return refuse(call, key.error());
+    ask_about_entity(
+        std::move(call), *std::move(key), [page = *page](JobReader& reader, const Entity& entity) {
+            const auto events = reader.entities().events(entity.key, page.after, page.limit);
+            return page_text("events", "next_after", events, page.after, write_entity_event);
+        });
+}
+
+}  // namespace sluice::http::native

@@ -1,0 +1,79 @@
+#include "interfaces/http/native/entity_json.hpp"
+
+#include "application/json_values.hpp"
+#include "interfaces/http/native/job_json.hpp"
+
+namespace sluice::http::native {
+namespace {
+
+std::optional<std::string_view> text_or_null(const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
+}
+
+void write_members(JsonWriter& json, const Entity& entity) {
+    json.field("kind", entity.key.kind);
+    json.field("id", entity.key.id);
+    json.field("tenant", entity.key.tenant);
+    json.field("parent", text_or_null(entity.parent));
+    json.field("state", entity.state);
+    json.raw_field("attributes", to_json(entity.attributes));
+    json.field("revision", entity.revision);
+    json.field("created_at", entity.created_at);
+    json.field("updated_at", entity.updated_at);
+}
+
+}  // namespace
+
+void write_entity(JsonWriter& json, const Entity& entity) {
+    json.begin_object();
+    write_members(json, entity);
+    json.end_object();
+}
+
+std::string entity_text(const Entity& entity) {
+    std::string out;
+    JsonWriter json(out);
+    write_entity(json, entity);
+    return out;
+}
+
+std::string changed_entity_text(const EntityAnswer& answer) {
+    std::string out;
+    JsonWriter json(out);
+    json.begin_object();
+    write_members(json, *answer.entity);
+    json.key("jobs");
+    json.begin_array();
+    for (const Job& job : answer.jobs) write_job(json, job);
+    json.end_array();
+    json.end_object();
+    return out;
+}
+
+void write_entity_event(JsonWriter& json, const EntityEvent& event) {
+    json.begin_object();
+    json.field("seq", event.seq);
+    json.field("action", event.action);
+    json.field("from", text_or_null(event.from));
+    json.field("to", event.to);
+    json.field("actor", event.actor);
+    json.field("job_id", event.job);
+    json.field("at", event.at);
+    json.raw_field("detail", event.detail.empty() ? "null" : event.detail);
+    json.end_object();
+}
+
+void write_gate(JsonWriter& json, const GateVerdict& verdict) {
+    json.begin_object();
+    json.field("action", text_or_null(verdict.gate.action));
+    json.field("job_type", verdict.gate.job_type);
+    json.field("open", verdict.open);
+    json.field("message", verdict.message);
+    json.field("latest_job",
+               verdict.latest ? std::optional(verdict.latest->spec.id) : std::nullopt);
+    json.field("latest_state",
+               verdict.latest ? std::optional(to_text(verdict.latest->state)) : std::nullopt);
+    json.end_object();
+}
+
+}  // namespace sluice::http::native

@@ -1,0 +1,117 @@
+// Server-Sent Events about one entity: `state` for each of its events, with the event's number as
+// the id to go on after, and `gate` whenever one of its gates opens or closes. First of all comes
+// how things stand.
+#include <map>
+
+#include "application/ask_gates.hpp"
+#include "interfaces/http/answers.hpp"
+#include "interfaces/http/native/entity_json.hpp"
+#include "interfaces/http/native/fields.hpp"
+#include "interfaces/http/native/handlers.hpp"
+#include "interfaces/http/native/read_entity.hpp"
+#include "interfaces/http/store_stream.hpp"
+
+namespace sluice::http::native {
+namespace {
+
+constexpr int chunk_items = 200;
+
+std::string event_text(const EntityEvent& event) {
+    std::string out;
+    JsonWriter json(out);
+    write_entity_event(json, event);
+    return out;
+}
+
+std::string gate_text(const GateVerdict& verdict) {
+    std::string out;
+    JsonWriter json(out);
+    write_gate(json, verdict);
+    return out;
+}
+
+class EntitySource : public StreamSource {
+  public:
+    EntitySource(const Rules& rules, EntityKey key, std::int64_t after)
+        : rules_(rules), key_(std::move(key)), after_(after) {}
+
+    Result<StreamChunk> read(JobReader& reader) override {
+        StreamChunk chunk;
+        const auto events = reader.entities().events(key_, after_, chunk_items);
+        for (const EntityEvent& event : events) {
+            append_stream_event(chunk.text, event.seq, "state", event_text(event));
+            after_ = event.seq;
+        }
+        chunk.full = std::ssize(events) == chunk_items;
+        const auto entity = reader.entities().find_one(key_);
+        if (!chunk.full && entity) tell_gates(all_gates(reader, rules_, *entity), chunk.text);
+        return chunk;
+    }
+
+    // A gate also closes when the app or a runtime profile changes.
+    bool changes_unnoticed() const override {
+        const EntityKind* kind = rules_.kinds.find(key_.kind);
+        return kind && !kind->gates.empty();
+    }
+
+  private:
+    void tell_gates(const std::vector<GateVerdict>& verdicts, std::string& out) {
+        for (const GateVerdict& verdict : verdicts) {
+            const auto [told, is_first] =
+                told_.try_emplace({verdict.gate.action, verdict.gate.job_type}, verdict.open);
+            if (!is_first && told->second == verdict.open) continue;
+            told->second = verdict.open;
+            append_stream_event(out, std::nullopt, "gate", gate_text(verdict));
+        }
+    }
+
+    const Rules& rules_;
+    const EntityKey key_;
+    std::int64_t after_;
+    std::map<std::pair<std::string, std::string>, bool> told_;  // gates, and whether they are open
+};
+
+// Where to go on: Last-Event-ID, which browsers send by themselves, wins over ?after=. Nothing: at
+// the present.
+Result<std::optional<std::int64_t>> read_after(const Request& request, const QueryParams& params) {
+    const std::string_view* header = request.header("Last-Event-ID");
+    if (!header && !params.find("after")) return std::optional<std::int64_t>();
+    const auto after = header ? read_number(*header, "Last-Event-ID", 0, INT64_MAX)
+                              : number_param(params, "after", 0, INT64_MAX, 0);
+    if (!after) return after.error();
+    return std::optional(*after);
+}
+
+Result<std::int64_t> find_start(EntityReader& entities, const EntityKey& key,
+                                std::optional<std::int64_t> after) {
+    const auto entity = entities.find_one(key);
+    if (!entity) return Error{ErrorCode::not_found, "there is no " + to_text(key), ""};
+    if (after && *after > entity->revision) {
+        return Error{ErrorCode::malformed, "there is no event with this id yet", ""};
+    }
+    return after.value_or(entity->revision - 1);
+}
+
+}  // namespace
+
+void stream_entity(Call call) {
+    const std::string& request_id = call.request.request_id;
+    const auto params = read_query(call.request, {"after", "tenant"});
+    if (!params) return call.reply.send(problem_of(params.error(), request_id));
+    auto key = read_entity_key(call, *params, call.id, call.second);
+    if (!key) return call.reply.send(problem_of(key.error(), request_id));
+    const auto after = read_after(call.request, *params);
+    if (!after) return call.reply.send(problem_of(after.error(), request_id));
+
+    const auto question = [key = *key, after = *after](JobReader& reader) {
+        return find_start(reader.entities(), key, after);
+    };
+    call.app.queries.ask<std::int64_t>(question, [&app = call.app, reply = call.reply, key = *key,
+                                                  &request_id](Result<std::int64_t> start) {
+        if (!start) return reply.send(problem_of(start.error(), request_id));
+        stream_from_store(app, reply, watch_id(key),
+                          std::make_shared<EntitySource>(app.rules, key, *start));
+    });
+}
+
+}  // namespace sluice::http::native

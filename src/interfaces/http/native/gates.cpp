@@ -1,0 +1,102 @@
+// Whether something may be done, as far as jobs must have succeeded before.
+#include <algorithm>
+
+#include "application/ask_gates.hpp"
+#include "interfaces/http/answers.hpp"
+#include "interfaces/http/caller.hpp"
+#include "interfaces/http/native/entity_json.hpp"
+#include "interfaces/http/native/fields.hpp"
+#include "interfaces/http/native/handlers.hpp"
+
+namespace sluice::http::native {
+namespace {
+
+std::string* text_field(GateQuestion& question, std::string_view key) {
+    if (key == "tenant") return &question.key.tenant;
+    if (key == "app") return &question.parent;
+    if (key == "entity_type") return &question.key.kind;
+    if (key == "entity_id") return &question.key.id;
+    if (key == "action") return &question.action;
+    if (key == "job_type") return &question.job_type;
+    return nullptr;
+}
+
+Result<GateQuestion> read_question(const Call& call) {
+    GateQuestion question;
+    question.key.tenant = caller_of(call).tenant;
+    JsonReader reader(call.request.body);
+    UnknownFields unknown;
+    reader.object([&](std::string_view key) {
+        if (reader.null()) return;
+        if (std::string* text = text_field(question, key)) {
+            *text = reader.string();
+        } else {
+            unknown.add(key);
+        }
+    });
+    unknown.refuse(reader);
+    if (const auto done = reader.finish(); !done) return done.error();
+    if (question.key.kind.empty()) {
+        return Error{ErrorCode::invalid, "is required", "/entity_type"};
+    }
+    if (question.key.id.empty()) return Error{ErrorCode::invalid, "is required", "/entity_id"};
+    if (question.action.empty() == question.job_type.empty()) {
+        return Error{ErrorCode::invalid, "give either an action or a job_type", "/action"};
+    }
+    return question;
+}
+
+std::string open_text(const std::vector<GateVerdict>& verdicts) {
+    std::string out;
+    JsonWriter json(out);
+    json.begin_object();
+    json.field("open", true);
+    json.key("gates");
+    json.begin_array();
+    for (const GateVerdict& verdict : verdicts) write_gate(json, verdict);
+    json.end_array();
+    json.end_object();
+    return out;
+}
+
+// The refusal that an action would get, and beside it what programs want to know.
+Response closed_response(const GateVerdict& verdict, std::string_view request_id) {
+    Response response = problem_of(gate_refusal(verdict), request_id);
+    std::string more;
+    JsonWriter json(more);
+    json.begin_object();
+    json.field("job_type", verdict.gate.job_type);
+    json.field("latest_job",
+               verdict.latest ? std::optional(verdict.latest->spec.id) : std::nullopt);
+    json.field("latest_state",
+               verdict.latest ? std::optional(to_text(verdict.latest->state)) : std::nullopt);
+    json.end_object();
+    response.body.back() = ',';  // both are objects
+    response.body += more.substr(1);
+    return response;
+}
+
+Response gates_response(const std::vector<GateVerdict>& verdicts, std::string_view request_id) {
+    const auto closed = std::find_if(verdicts.begin(), verdicts.end(),
+                                     [](const GateVerdict& verdict) { return !verdict.open; });
+    if (closed != verdicts.end()) return closed_response(*closed, request_id);
+    return json(200, open_text(verdicts));
+}
+
+}  // namespace
+
+void check_gates(Call call) {
+    const std::string& request_id = call.request.request_id;
+    auto question = read_question(call);
+    if (!question) return call.reply.send(problem_of(question.error(), request_id));
+    const auto ask = [&rules = call.app.rules, question = *std::move(question)](JobReader& reader) {
+        return ask_gates(reader, rules, question);
+    };
+    call.app.queries.ask<std::vector<GateVerdict>>(
+        ask, [reply = call.reply, &request_id](Result<std::vector<GateVerdict>> verdicts) {
+            reply.send(verdicts ? gates_response(*verdicts, request_id)
+                                : problem_of(verdicts.error(), request_id));
+        });
+}
+
+}  // namespace sluice::http::native

@@ -1,0 +1,146 @@
+#include "interfaces/http/native/read_entity.hpp"
+
+#include <fmt/format.h>
+
+#include "interfaces/http/caller.hpp"
+#include "interfaces/http/native/fields.hpp"
+
+namespace sluice::http::native {
+namespace {
+
+constexpr std::int64_t limit_max = 200;
+constexpr std::size_t id_digits = 24;
+constexpr std::size_t mark_digits = 16;
+
+Attributes read_attributes(JsonReader& reader) {
+    Attributes attributes;
+    reader.object([&](std::string_view name) { attributes.emplace(name, reader.raw()); });
+    return attributes;
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+    std::vector<std::string> words;
+    while (!text.empty()) {
+        const std::size_t comma = text.find(',');
+        words.emplace_back(text.substr(0, comma));
+        text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    }
+    return words;
+}
+
+std::string mark_of(const EntityFilter& filter) {
+    std::string text;
+    for (const std::string& part : {filter.tenant, filter.kind, filter.parent}) {
+        text += part + '\n';  // names have no line breaks
+    }
+    for (const std::string& state : filter.states) text += state + '\n';
+    return to_hex(sha256(text)).substr(0, mark_digits);
+}
+
+Result<std::int64_t> read_cursor(std::string_view cursor, std::string_view mark) {
+    const auto number = parse_job_id(cursor.substr(0, id_digits));
+    if (number && cursor.size() == id_digits + mark_digits && cursor.substr(id_digits) == mark) {
+        return number->value;
+    }
+    return Error{ErrorCode::malformed,
+                 "the cursor is not one that this list gave; pass next_cursor on as it is, with "
+                 "the same filters",
+                 ""};
+}
+
+}  // namespace
+
+std::string entity_tenant(const Call& call, const QueryParams& params) {
+    const std::string* tenant = params.find("tenant");
+    return tenant ? *tenant : caller_of(call).tenant;
+}
+
+Result<EntityKey> read_entity_key(const Call& call, const QueryParams& params,
+                                  std::string_view kind, std::string_view id) {
+    auto decoded_kind = percent_decode(kind);
+    auto decoded_id = percent_decode(id);
+    if (!decoded_kind || !decoded_id) {
+        return Error{ErrorCode::malformed, "the path cannot be read", ""};
+    }
+    return EntityKey{entity_tenant(call, params), *std::move(decoded_kind), *std::move(decoded_id)};
+}
+
+Result<NewEntity> read_new_entity(const Call& call, std::string_view kind_in_path) {
+    NewEntity wanted;
+    wanted.key.tenant = caller_of(call).tenant;
+    wanted.key.kind = kind_in_path;
+    JsonReader reader(call.request.body);
+    UnknownFields unknown;
+    reader.object([&](std::string_view key) {
+        if (reader.null()) return;  // the same as not given
+        if (key == "kind" && kind_in_path.empty()) {
+            wanted.key.kind = reader.string();
+        } else if (key == "id") {
+            wanted.key.id = reader.string();
+        } else if (key == "tenant") {
+            wanted.key.tenant = reader.string();
+        } else if (key == "parent") {
+            wanted.parent = reader.string();
+        } else if (key == "attributes") {
+            wanted.attributes = read_attributes(reader);
+        } else {
+            unknown.add(key);
+        }
+    });
+    unknown.refuse(reader);
+    if (const auto done = reader.finish(); !done) return done.error();
+    return wanted;
+}
+
+Result<ChangeEntity> read_change(const Call& call, EntityKey key) {
+    ChangeEntity change{.key = std::move(key)};
+    JsonReader reader(call.request.body);
+    UnknownFields unknown;
+    reader.object([&](std::string_view name) {
+        if (reader.null()) return;
+        if (name == "action") {
+            change.action = reader.string();
+            if (change.action.empty()) reader.fail("must not be empty");
+        } else if (name == "attributes") {
+            change.attributes = read_attributes(reader);
+        } else {
+            unknown.add(name);
+        }
+    });
+    unknown.refuse(reader);
+    if (const auto done = reader.finish(); !done) return done.error();
+    if (change.action.empty() && change.attributes.empty()) {
+        return Error{ErrorCode::invalid, "needs an action, attributes, or both", "/action"};
+    }
+    return change;
+}
+
+Result<EntityListQuery> read_entity_list(const Call& call, std::string_view kind_in_path) {
+    const auto params =
+        kind_in_path.empty()
+            ? read_query(call.request, {"kind", "parent", "state", "tenant", "limit", "cursor"})
+            : read_query(call.request, {"parent", "state", "tenant", "limit", "cursor"});
+    if (!params) return params.error();
+    EntityListQuery query;
+    query.filter.tenant = entity_tenant(call, *params);
+    query.filter.kind = kind_in_path;
+    if (const std::string* kind = params->find("kind")) query.filter.kind = *kind;
+    if (const std::string* parent = params->find("parent")) query.filter.parent = *parent;
+    if (const std::string* states = params->find("state")) query.filter.states = words_of(*states);
+    query.filter_mark = mark_of(query.filter);
+    const auto limit = number_param(*params, "limit", 1, limit_max, query.limit);
+    if (!limit) return limit.error();
+    query.limit = static_cast<int>(*limit);
+    if (const std::string* cursor = params->find("cursor")) {
+        const auto before = read_cursor(*cursor, query.filter_mark);
+        if (!before) return before.error();
+        query.before = *before;
+    }
+    return query;
+}
+
+std::string entity_cursor(const EntityListQuery& query, const Entity& last) {
+    return to_text(JobId{last.number}) + query.filter_mark;
+}
+
+}  // namespace sluice::http::native

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "application/entity_requests.hpp"
+#include "application/ports/entity_store.hpp"
+#include "interfaces/http/app.hpp"
+#include "interfaces/http/url.hpp"
+
+namespace sluice::http::native {
+
+// The tenant that is named as a parameter, or the caller's own.
+std::string entity_tenant(const Call& call, const QueryParams& params);
+
+// The entity that the path names by this kind and id, which stand there percent-encoded.
+Result<EntityKey> read_entity_key(const Call& call, const QueryParams& params,
+                                  std::string_view kind, std::string_view id);
+
+// {kind, id?, parent?, tenant?, attributes?}. A path that says the kind leaves it out of the body.
+Result<NewEntity> read_new_entity(const Call& call, std::string_view kind_in_path);
+
+// {action?, attributes?}, at least one of them.
+Result<ChangeEntity> read_change(const Call& call, EntityKey key);
+
+struct EntityListQuery {
+    EntityFilter filter{};
+    std::int64_t before = newest_entity;
+    int limit = 50;
+    std::string filter_mark{};  // tells cursors of other filters apart
+};
+
+Result<EntityListQuery> read_entity_list(const Call& call, std::string_view kind_in_path);
+
+// What goes on after this entity, as the next page's cursor.
+std::string entity_cursor(const EntityListQuery& query, const Entity& last);
+
+}  // namespace sluice::http::native

@@ -1,0 +1,53 @@
+#include "interfaces/http/answers.hpp"
+#include "interfaces/http/job_stream.hpp"
+#include "interfaces/http/native/fields.hpp"
+#include "interfaces/http/native/handlers.hpp"
+#include "interfaces/http/native/job_json.hpp"
+
+namespace sluice::http::native {
+namespace {
+
+std::optional<std::string> status_text(const Event& event, const Job& job) {
+    std::string out;
+    JsonWriter json(out);
+    json.begin_object();
+    json.field("state", to_text(*event.to));
+    json.field("type", to_text(event.step));
+    json.field("attempt", event.attempt);
+    json.field("at", event.at);
+    if (is_final(*event.to)) {
+        json.raw_field("result", job.result.empty() ? "null" : job.result);
+        json.field("error_code",
+                   job.error_code.empty() ? std::nullopt : std::optional(job.error_code));
+        json.field("error_message",
+                   job.error_message.empty() ? std::nullopt : std::optional(job.error_message));
+    } else {
+        json.raw_field("detail", event.detail.empty() ? "null" : event.detail);
+    }
+    json.end_object();
+    return out;
+}
+
+Result<JobStreamStart> read_start(const Call& call) {
+    const auto id = job_id_in_path(call);
+    if (!id) return id.error();
+    const auto params = read_query(call.request, {"after", "tenant"});
+    if (!params) return params.error();
+    // Last-Event-ID, which browsers send by themselves, wins over ?after=.
+    const auto last = last_event_id(call.request);
+    if (!last) return last.error();
+    if (*last) return JobStreamStart{*id, tenant_param(*params), **last};
+    const auto after = number_param(*params, "after", 0, INT64_MAX, 0);
+    if (!after) return after.error();
+    return JobStreamStart{*id, tenant_param(*params), *after};
+}
+
+}  // namespace
+
+void stream_job(Call call) {
+    auto start = read_start(call);
+    if (!start) return call.reply.send(problem_of(start.error(), call.request.request_id));
+    http::stream_job(std::move(call), *std::move(start), {log_line_text, status_text});
+}
+
+}  // namespace sluice::http::native

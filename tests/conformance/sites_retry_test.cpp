@@ -1,0 +1,97 @@
+// Timeouts, retries and error handling of seed 001.
+#include "conformance/sites.hpp"
+#include "domain/time.hpp"
+
+namespace sluice::e2e {
+namespace {
+
+using namespace std::chrono_literals;
+
+class SitesRetry : public SitesTest {};
+
+Duration between(const Json& earlier, const char* from, const Json& later, const char* to) {
+    return parse_rfc3339(text(later, to)).value() - parse_rfc3339(text(earlier, from)).value();
+}
+
+TEST_F(SitesRetry, RetryableErrorsQueueTheJobAgainAfterOneMinute) {
+    serve();
+    const Json lease = start("env_deploy", "shop");
+
+    const Json job = expect_ok(api().report(lease, failure()));
+
+    EXPECT_EQ(text(job, "state"), "queued");
+    EXPECT_EQ(number(job, "attempt"), 1);
+    const Duration wait = between(at(lease, "job"), "started_at", job, "run_after");
+    EXPECT_GE(wait, 60s);
+    EXPECT_LT(wait, 75s);
+    EXPECT_TRUE(api().claim().empty()) << "it is not due";
+    EXPECT_EQ(api().reasons(job_of(lease)).front(), "retry_backoff");
+}
+
+// The same list of delays as the types have, in thousandths.
+TEST_F(SitesRetry, EachRetryWaitsForItsOwnDelay) {
+    serve("[job_types.health_check]\nmax_attempts = 4\nbackoff = [\"60ms\", \"300ms\", \"900ms\"]");
+    api().submit(on_site("health_check", "shop"));
+
+    for (const auto delay : {60ms, 300ms, 900ms}) {
+        const Json lease = api().claim_one({{"wait_ms", 5000}});
+        const Json job = expect_ok(api().report(lease, failure()));
+        const Duration wait = between(at(lease, "job"), "started_at", job, "run_after");
+        EXPECT_GE(wait, delay);
+    }
+    const Json last = api().claim_one({{"wait_ms", 5000}});
+    EXPECT_EQ(text(expect_ok(api().report(last, failure())), "state"), "failed");
+}
+
+TEST_F(SitesRetry, NonRetryableErrorsFailTheJob) {
+    serve();
+
+    const Json job = expect_ok(api().report(start("env_deploy", "shop"), failure(false)));
+
+    EXPECT_EQ(text(job, "state"), "failed");
+    EXPECT_EQ(number(job, "attempt"), 1);
+}
+
+TEST_F(SitesRetry, ErrorsSetCodeAndMessage) {
+    serve();
+
+    const Json queued = expect_ok(api().report(start("env_deploy", "a"), failure()));
+    const Json failed = expect_ok(api().report(start("env_deploy", "b"), failure(false)));
+
+    for (const Json& job : {queued, failed}) {
+        EXPECT_EQ(text(job, "error_code"), "ANSIBLE_HOST_FAILED");
+        EXPECT_EQ(text(job, "error_message"), "the disk is full");
+    }
+}
+
+TEST_F(SitesRetry, AJobOutOfAttemptsFails) {
+    serve();
+    const std::string id = api().submit_id(on_site("env_deploy", "shop", {{"backoff", "none"}}));
+
+    for (int attempt = 1; attempt <= 3; ++attempt) {
+        EXPECT_EQ(api().state(id), "queued");
+        expect_ok(api().report(api().claim_one(), failure()));
+    }
+
+    EXPECT_EQ(api().state(id), "failed");
+    EXPECT_EQ(number(api().job(id), "attempt"), 3);
+    EXPECT_TRUE(api().claim().empty());
+}
+
+TEST_F(SitesRetry, AJobThatExceedsItsTimeoutHasFailedWithJobTimeout) {
+    serve();
+    const std::string id =
+        api().submit_id(on_site("env_deploy", "shop", {{"timeout_ms", 300}, {"backoff", "none"}}));
+    api().claim_one({{"lease_ms", 30'000}});
+
+    ASSERT_TRUE(api().reaches(id, "timed_out"));
+
+    const Json job = api().job(id);
+    EXPECT_EQ(text(job, "error_code"), "JOB_TIMEOUT");
+    EXPECT_FALSE(text(job, "error_message").empty());
+    EXPECT_EQ(number(job, "attempt"), 1) << "it is not tried again";
+    EXPECT_EQ(site_state("shop"), "failed");
+}
+
+}  // namespace
+}  // namespace sluice::e2e
