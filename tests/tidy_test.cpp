@@ -53,7 +53,7 @@ void check_arrows(Findings& out, const SourceFile& file) {
     static const std::set<std::string> allowed_to_tests{"infrastructure", "tests", "support"};
     static const std::map<std::string, std::set<std::string>> allowed{
         {"domain", {"domain"}},
-        {"application", {"application", "domain"}},
+        {"application", {"application", "json", "domain"}},
         {"infrastructure", {"infrastructure", "application", "domain"}},
         {"json", {"json", "domain"}},
         {"client", {"client", "sluice", "json", "domain"}},

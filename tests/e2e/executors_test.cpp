@@ -51,7 +51,7 @@ TEST_F(Executors, RunPlaybooksOnTheNodeOfTheJob) {
     const auto play = [&](const std::string& type, const std::string& playbook) {
         return executor(type, "kind = \"ansible\"\nplaybook = \"" + playbook + "\"");
     };
-    Api api = serve(play("cache_purge", good) + play("env_deploy", bad));
+    Api api = serve(play("cache_purge", good) + play("env_deploy", bad) + play("play", good));
 
     const std::string passing = api.submit_id({{"type", "cache_purge"},
                                                {"node_id", "here"},
@@ -59,8 +59,8 @@ TEST_F(Executors, RunPlaybooksOnTheNodeOfTheJob) {
                                                {"payload", {{"path", "{{ 6 * 7 }}"}}}});
     const std::string failing =
         api.submit_id({{"type", "env_deploy"}, {"site_id", "site-2"}, {"node_id", "here"}});
-    const std::string nowhere = api.submit_id({{"type", "cache_purge"}});
-    const std::string unknown = api.submit_id({{"type", "cache_purge"}, {"node_id", "there"}});
+    const std::string nowhere = api.submit_id({{"type", "play"}});
+    const std::string unknown = api.submit_id({{"type", "play"}, {"node_id", "there"}});
 
     const Json passed = ended(api, passing);
     EXPECT_EQ(text(passed, "state"), "succeeded") << text(passed, "error_message");

@@ -15,16 +15,22 @@ TEST_P(JobTypes, ThatAreBuiltInHaveTheirAttemptsAndDeadlines) {
         const char* type;
         int attempts;
         std::int64_t timeout_ms;
+        Fields place{};
     };
+    const Fields on_site{{"node_id", "n"}, {"site_id", "s"}};
     const Known known[] = {
         {"msuite_submit", 4, 5 * minute},       {"msuite_merge", 4, 5 * minute},
         {"msuite_deploy", 3, 10 * minute},      {"release_assemble", 3, 10 * minute},
         {"deploy_release", 2, 15 * minute},     {"temp_env_expire", 4, minute},
-        {"env_deploy", 3, 30 * minute},         {"node_provision", 3, 30 * minute},
-        {"cache_purge", 3, 30 * minute},        {"BUILD_AND_DEPLOY", 3, 0},
+        {"env_deploy", 3, 30 * minute, on_site},
+        {"node_provision", 3, 30 * minute, {{"node_id", "n"}}},
+        {"cache_purge", 3, 30 * minute, on_site},
+        {"BUILD_AND_DEPLOY", 3, 0},
         {"something_of_my_own", 3, 30 * minute}};
     for (const Known& wanted : known) {
-        const Json job = api.submit({{"type", wanted.type}});
+        Fields fields = wanted.place;
+        fields["type"] = wanted.type;
+        const Json job = api.submit(fields);
         EXPECT_EQ(number(job, "max_attempts"), wanted.attempts) << wanted.type;
         EXPECT_EQ(number(job, "timeout_ms"), wanted.timeout_ms) << wanted.type;
     }
@@ -32,7 +38,7 @@ TEST_P(JobTypes, ThatAreBuiltInHaveTheirAttemptsAndDeadlines) {
 
 TEST_P(JobTypes, GiveWayToWhatTheSubmitterSays) {
     const Json job =
-        api.submit({{"type", "env_deploy"}, {"max_attempts", 7}, {"timeout_ms", 1000}});
+        api.submit({{"type", "msuite_merge"}, {"max_attempts", 7}, {"timeout_ms", 1000}});
 
     EXPECT_EQ(number(job, "max_attempts"), 7);
     EXPECT_EQ(number(job, "timeout_ms"), 1000);
@@ -44,7 +50,9 @@ TEST_P(JobTypes, DecideHowLongARetryWaits) {
     EXPECT_EQ(text(at_once, "state"), "queued");
     EXPECT_EQ(api.claim({{"types", List{"msuite_deploy"}}}).size(), 1u);
 
-    api.submit({{"type", "env_deploy"}});
+    api.submit({{"type", "health_check"},
+                {"node_id", fresh_name("node")},
+                {"site_id", fresh_name("site")}});
     const Json later = expect_ok(api.fail(api.claim_one()));
     EXPECT_EQ(text(later, "state"), "queued");
     EXPECT_EQ(api.reasons(text(later, "id")).front(), "retry_backoff");
@@ -88,7 +96,8 @@ backoff = "none"
     EXPECT_EQ(number(mail, "priority"), 4);
     EXPECT_EQ(number(mail, "max_attempts"), 5);
     EXPECT_EQ(number(mail, "timeout_ms"), 20'000);
-    const Json purge = api.submit({{"type", "cache_purge"}});
+    const Json purge =
+        api.submit({{"type", "cache_purge"}, {"node_id", "n"}, {"site_id", "s"}});
     EXPECT_EQ(number(purge, "priority"), 10);
     EXPECT_EQ(number(purge, "timeout_ms"), 30 * minute) << "kept from the built-in type";
     const Response unknown = api.try_submit({{"type", "sned_mail"}});
