@@ -239,5 +239,16 @@ TEST_F(AppsEndpoint, UserWhoseNameCannotBeOneIsRefused) {
     }
 }
 
+TEST_F(AppsEndpoint, AdminsSeeTheJobsOfAProjectThatIsNoApp) {
+    const std::string project = "665a0001aabbccddee000001";
+    EXPECT_EQ(operator_.get("/" + project + "/jobs").status, 404);
+    const std::string id =
+        text(worker.submit({{"type", "msuite_submit"}, {"project", project}}), "id");
+
+    EXPECT_EQ(operator_.total("/" + project + "/jobs"), 1);
+    EXPECT_EQ(text(operator_.read("/" + project + "/jobs/" + id), "app_id"), project);
+    EXPECT_EQ(author.get("/" + project + "/jobs/" + id).status, 404);
+}
+
 }  // namespace
 }  // namespace sluice::e2e

@@ -22,6 +22,33 @@ Response changed_response(int status, const EntityAnswer& answer) {
     return data(status, [&](JsonWriter& json) { write_answer(json, answer); });
 }
 
+using FindApp = Result<Entity> (*)(JobReader&, const Caller&, const std::string& id);
+
+void ask_with_app(Call call, QuestionInApp question, FindApp find) {
+    if (names_nothing(call)) {
+        return call.reply.send(refusal_of(nothing_there(), call.request.request_id));
+    }
+    Question in_app = [caller = caller_of(call), id = std::string(call.id), find,
+                       question = std::move(question)](JobReader& reader) -> Result<Response> {
+        const Result<Entity> app = find(reader, caller, id);
+        if (!app) return app.error();
+        return question(reader, *app);
+    };
+    ask(std::move(call), std::move(in_app));
+}
+
+Result<Entity> find_app_or_project(JobReader& reader, const Caller& caller, const std::string& id) {
+    auto app = rules::find_app(reader.entities(), caller, id);
+    if (app || app.error().code != ErrorCode::not_found || !caller.is_admin) return app;
+    JobFilter of_project;
+    of_project.tenant = caller.tenant;
+    of_project.project = id;
+    if (reader.list(of_project, newest, 1).empty()) return app;
+    Entity project;
+    project.key = {caller.tenant, "app", id};
+    return project;
+}
+
 }  // namespace
 
 void ask(Call call, Question question) {
@@ -33,16 +60,14 @@ void ask(Call call, Question question) {
 }
 
 void ask_in_app(Call call, QuestionInApp question) {
-    if (names_nothing(call)) {
-        return call.reply.send(refusal_of(nothing_there(), call.request.request_id));
-    }
-    Question in_app = [caller = caller_of(call), id = std::string(call.id),
-                       question = std::move(question)](JobReader& reader) -> Result<Response> {
-        const Result<Entity> app = rules::find_app(reader.entities(), caller, id);
-        if (!app) return app.error();
-        return question(reader, *app);
-    };
-    ask(std::move(call), std::move(in_app));
+    ask_with_app(std::move(call), std::move(question),
+                 [](JobReader& reader, const Caller& caller, const std::string& id) {
+                     return rules::find_app(reader.entities(), caller, id);
+                 });
+}
+
+void ask_about_jobs(Call call, QuestionInApp question) {
+    ask_with_app(std::move(call), std::move(question), find_app_or_project);
 }
 
 void change(Call call, int status, Result<Attributes> fields, Decide decide) {

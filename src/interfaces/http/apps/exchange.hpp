@@ -24,6 +24,9 @@ void ask(Call call, Question question);
 // The same about the app in the path, of which the caller must be a member.
 void ask_in_app(Call call, QuestionInApp question);
 
+// The same about its jobs. Admins may also ask about the jobs of a project that is no app here.
+void ask_about_jobs(Call call, QuestionInApp question);
+
 // Who wants what changed, by the path and the body.
 struct Wish {
     Caller caller;

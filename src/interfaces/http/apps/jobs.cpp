@@ -53,7 +53,7 @@ Result<Job> find_job(JobReader& reader, const Entity& app, const std::string& id
 void list_jobs(Call call) {
     auto query = read_job_list(call.request);
     if (!query) return call.reply.send(refusal_of(query.error(), call.request.request_id));
-    ask_in_app(
+    ask_about_jobs(
         std::move(call),
         [query = *std::move(query)](JobReader& reader, const Entity& app) -> Result<Response> {
             JobFilter filter = query.filter;
@@ -69,7 +69,7 @@ void get_job(Call call) {
     const auto params = native::read_query(call.request, {});
     if (!params) return call.reply.send(refusal_of(params.error(), call.request.request_id));
     const std::string id(call.second);
-    ask_in_app(std::move(call), [id](JobReader& reader, const Entity& app) -> Result<Response> {
+    ask_about_jobs(std::move(call), [id](JobReader& reader, const Entity& app) -> Result<Response> {
         const Result<Job> job = find_job(reader, app, id);
         if (!job) return job.error();
         return data(200, [&](JsonWriter& json) { write_job(json, *job); });
@@ -83,14 +83,14 @@ void get_job_logs(Call call) {
     const auto query = read_page(*params);
     if (!query) return call.reply.send(refusal_of(query.error(), call.request.request_id));
     const std::string id(call.second);
-    ask_in_app(std::move(call),
-               [id, query = *query](JobReader& reader, const Entity& app) -> Result<Response> {
-                   const Result<Job> job = find_job(reader, app, id);
-                   if (!job) return job.error();
-                   const Page<LogLine> page{reader.logs(job->spec.id, query.offset(), query.limit),
-                                            job->log_seq};
-                   return page_response(query, page, write_log_line);
-               });
+    ask_about_jobs(std::move(call),
+                   [id, query = *query](JobReader& reader, const Entity& app) -> Result<Response> {
+                       const Result<Job> job = find_job(reader, app, id);
+                       if (!job) return job.error();
+                       const Page<LogLine> page{
+                           reader.logs(job->spec.id, query.offset(), query.limit), job->log_seq};
+                       return page_response(query, page, write_log_line);
+                   });
 }
 
 }  // namespace sluice::http::apps
