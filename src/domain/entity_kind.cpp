@@ -145,7 +145,7 @@ EntityKind temp_environment() {
             .initial = "provisioning",
             .transitions = {{"provisioned", {"provisioning"}, "active"},
                             {"provisioning_failed", {"provisioning"}, "failed"},
-                            {"expire", {"active", "expiring"}, "expiring"},
+                            {"expire", {"active", "expiring", "failed"}, "expiring"},
                             {"expired", {"expiring"}, "expired"},
                             {"expiry_failed", {"expiring"}, "failed"}},
             .follows = {{.job_type = "temp_env_provision",

@@ -94,7 +94,16 @@ class KindReader {
                                fmt::format("a {} follows jobs of type \"{}\" already", kind_.name,
                                            follow.job_type));
         }
+        if (!follow.on_start.empty() && orders_jobs(follow.on_start)) {
+            row.problem("on_start", *row.find("on_start"),
+                        "this action enqueues jobs (orders), which the start of a job does not do");
+        }
         kind_.follows.push_back(std::move(follow));
+    }
+
+    bool orders_jobs(const std::string& action) const {
+        return std::any_of(kind_.orders.begin(), kind_.orders.end(),
+                           [&](const JobOrder& order) { return order.action == action; });
     }
 
     void read_action(Section& row, std::string_view key, std::string& out) {

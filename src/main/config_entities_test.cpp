@@ -95,6 +95,12 @@ TEST(EntityConfig, NamesEveryProblemWithItsPlace) {
     EXPECT_EQ(problems("[entities.site]\nfollows = [{job_type = \"env_deploy\"}]"),
               "sluice.toml:2: entities.site.follows[0].job_type: a site follows jobs of type "
               "\"env_deploy\" already");
+    EXPECT_EQ(problems("[entities.x]\ninitial = \"a\"\n"
+                       "transitions = [{action = \"start\", from = [\"a\"], to = \"b\"}]\n"
+                       "orders = [{action = \"start\", job_type = \"t\"}]\n"
+                       "follows = [{job_type = \"u\", on_start = \"start\"}]"),
+              "sluice.toml:5: entities.x.follows[0].on_start: this action enqueues jobs (orders), "
+              "which the start of a job does not do");
     EXPECT_EQ(problems("[entities.x]\ninitial = \"a\"\ngates = [1]"),
               "sluice.toml:3: entities.x.gates: must be an array of tables, not 1");
 }

@@ -79,8 +79,8 @@ Result<EntityAnswer> expire_temp_environment(EntityDesk& desk, const Caller& cal
     }
     if (!allows(desk, *temp, "expire")) {
         return Error{ErrorCode::invalid_transition,
-                     fmt::format("{} is {}; only an active one can be expired", to_text(temp->key),
-                                 temp->state),
+                     fmt::format("{} is {}; only an active or a failed one can be expired",
+                                 to_text(temp->key), temp->state),
                      {}};
     }
     if (const auto job = expiry_under_way(desk, *temp)) {

@@ -49,6 +49,9 @@ TEST_F(ATempEnvironment, FailsWithItsProvisioning) {
 
     EXPECT_EQ(state_of(id), "failed");
     EXPECT_TRUE(jobs_of("temp_env_expire").empty());
+    granted(call(expire_temp_environment, ada, app, id));
+    run("temp_env_expire");
+    EXPECT_EQ(state_of(id), "expired") << "what is half there can be taken away";
 }
 
 TEST_F(ATempEnvironment, LivesForADayAndIsThenExpired) {
