@@ -51,7 +51,7 @@ struct EntityEvent {
     std::string to;
     std::string actor;
     std::optional<JobId> job{};  // whose start or end it followed
-    std::string detail;        // JSON; empty: none
+    std::string detail;          // JSON; empty: none
 
     bool operator==(const EntityEvent&) const = default;
 };

@@ -18,15 +18,17 @@ TEST_P(JobTypes, ThatAreBuiltInHaveTheirAttemptsAndDeadlines) {
         Fields place{};
     };
     const Fields on_site{{"node_id", "n"}, {"site_id", "s"}};
-    const Known known[] = {
-        {"msuite_submit", 4, 5 * minute},       {"msuite_merge", 4, 5 * minute},
-        {"msuite_deploy", 3, 10 * minute},      {"release_assemble", 3, 10 * minute},
-        {"deploy_release", 2, 15 * minute},     {"temp_env_expire", 4, minute},
-        {"env_deploy", 3, 30 * minute, on_site},
-        {"node_provision", 3, 30 * minute, {{"node_id", "n"}}},
-        {"cache_purge", 3, 30 * minute, on_site},
-        {"BUILD_AND_DEPLOY", 3, 0},
-        {"something_of_my_own", 3, 30 * minute}};
+    const Known known[] = {{"msuite_submit", 4, 5 * minute},
+                           {"msuite_merge", 4, 5 * minute},
+                           {"msuite_deploy", 3, 10 * minute},
+                           {"release_assemble", 3, 10 * minute},
+                           {"deploy_release", 2, 15 * minute},
+                           {"temp_env_expire", 4, minute},
+                           {"env_deploy", 3, 30 * minute, on_site},
+                           {"node_provision", 3, 30 * minute, {{"node_id", "n"}}},
+                           {"cache_purge", 3, 30 * minute, on_site},
+                           {"BUILD_AND_DEPLOY", 3, 0},
+                           {"something_of_my_own", 3, 30 * minute}};
     for (const Known& wanted : known) {
         Fields fields = wanted.place;
         fields["type"] = wanted.type;
@@ -96,8 +98,7 @@ backoff = "none"
     EXPECT_EQ(number(mail, "priority"), 4);
     EXPECT_EQ(number(mail, "max_attempts"), 5);
     EXPECT_EQ(number(mail, "timeout_ms"), 20'000);
-    const Json purge =
-        api.submit({{"type", "cache_purge"}, {"node_id", "n"}, {"site_id", "s"}});
+    const Json purge = api.submit({{"type", "cache_purge"}, {"node_id", "n"}, {"site_id", "s"}});
     EXPECT_EQ(number(purge, "priority"), 10);
     EXPECT_EQ(number(purge, "timeout_ms"), 30 * minute) << "kept from the built-in type";
     const Response unknown = api.try_submit({{"type", "sned_mail"}});

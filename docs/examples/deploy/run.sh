@@ -16,6 +16,8 @@ job=$(post /deploy/jobs '{"type":"BUILD_AND_DEPLOY","payload":{
     "appId":"shop","repoUrl":"https://git.example.com/shop.git","commit":"c0ffee","env":"prod"}}' | field id)
 echo "job $job is $(curl -sS "$url/deploy/jobs/$job" | field status)"
 
+# The command reads its own variable.
+# shellcheck disable=SC2016
 RUNNER_JOBS=1 SLUICE_URL=$url python3 runner.py sh -c 'echo "deploys to $JOB" | cut -c1-100'
 
 status=$(curl -sS "$url/deploy/jobs/$job" | field status)

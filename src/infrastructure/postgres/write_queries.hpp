@@ -246,12 +246,12 @@ DELETE FROM sluice.idempotency WHERE ctid = ANY(ARRAY(
     FOR UPDATE SKIP LOCKED)))sql"};
 
 // ── entities ──
-#define SLUICE_INSERT_ENTITIES \
+#define SLUICE_INSERT_ENTITIES                                                                   \
     "INSERT INTO sluice.entity (tenant, kind, id, number, parent, state, revision, created_at, " \
-    "updated_at, attributes) " \
-    "SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::text[], " \
-    "$6::text[], $7::int8[], $8::int8[], $9::int8[], $10::text[]) " \
-    "u(tenant, kind, id, number, parent, state, revision, created_at, updated_at, attributes) " \
+    "updated_at, attributes) "                                                                   \
+    "SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::text[], "          \
+    "$6::text[], $7::int8[], $8::int8[], $9::int8[], $10::text[]) "                              \
+    "u(tenant, kind, id, number, parent, state, revision, created_at, updated_at, attributes) "  \
     "ORDER BY u.tenant, u.kind, u.id"
 inline constexpr Query insert_entities{"insert_entities", SLUICE_INSERT_ENTITIES};
 // The rows are there, and locked by this session.
