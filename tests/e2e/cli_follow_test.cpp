@@ -69,7 +69,9 @@ TEST_F(CliFollow, TalksOnStandardErrorAndKeepsStandardOutputForTheResult) {
 }
 
 TEST_F(CliFollow, TellsOfARetry) {
-    Terminal terminal(with_server({"run", "task", "--queue", api.queue(), "--follow"}));
+    // Of a type whose retry waits for a minute: others may be tried again at once.
+    Terminal terminal(with_server({"run", "health_check", "--site", api.queue(), "--node",
+                                   api.queue(), "--queue", api.queue(), "--follow"}));
     expect_ok(api.report(api.claim_one({{"wait_ms", 10'000}}),
                          {{"outcome", "failed"}, {"error_code", "E_HELM"}}));
 

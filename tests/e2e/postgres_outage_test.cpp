@@ -17,7 +17,7 @@ namespace {
 constexpr Millis soon(5000);
 constexpr Millis longest_answer(10'000);
 // Each connection finds out for itself that a host is silent.
-constexpr Millis all_have_moved(30'000);
+constexpr Millis all_have_moved(60'000);
 
 class PostgresOutage : public testing::Test {
   protected:
