@@ -27,7 +27,8 @@ Result<std::vector<JobState>> read_states(std::string_view text) {
     while (!text.empty()) {
         const std::size_t comma = text.find(',');
         const std::string_view word = text.substr(0, comma);
-        const auto state = parse_job_state(word);
+        // Sites spell it with two l.
+        const auto state = parse_job_state(word == "cancelled" ? "canceled" : word);
         if (!state) {
             return Error{
                 ErrorCode::malformed,
