@@ -13,15 +13,6 @@ namespace {
 
 constexpr std::size_t attributes_bytes_max = 256 * 1024;
 
-std::optional<Error> check_size(const Attributes& attributes) {
-    std::size_t bytes = 0;
-    for (const auto& [name, value] : attributes) bytes += name.size() + value.size();
-    if (bytes <= attributes_bytes_max) return std::nullopt;
-    return refuse("attributes",
-                  fmt::format("have {} bytes; at most {} are allowed", bytes, attributes_bytes_max),
-                  ErrorCode::too_large);
-}
-
 Error no_such_step(const Entity& entity, const EntityKind& kind, std::string_view action) {
     std::string from;
     for (const EntityTransition& row : kind.transitions) {
@@ -53,6 +44,19 @@ NewJob ordered_job(const Entity& entity, const JobOrder& order, const Entity* pr
 }
 
 }  // namespace
+
+bool is_about(const Entity& entity, const Job& job) {
+    return text_of(entity.attributes, "job_id") == to_text(job.spec.id);
+}
+
+std::optional<Error> check_size(const Attributes& attributes) {
+    std::size_t bytes = 0;
+    for (const auto& [name, value] : attributes) bytes += name.size() + value.size();
+    if (bytes <= attributes_bytes_max) return std::nullopt;
+    return refuse("attributes",
+                  fmt::format("have {} bytes; at most {} are allowed", bytes, attributes_bytes_max),
+                  ErrorCode::too_large);
+}
 
 void add_profile(Attributes& payload, const Entity& profile) {
     payload["runtime_profile_id"] = json_string(profile.key.id);
@@ -130,9 +134,8 @@ std::optional<Error> EntityDesk::act(Entity& entity, std::string_view action, st
     check(kind != nullptr, "an entity's kind is known");
     if (!kind->next_state(entity.state, action)) return no_such_step(entity, *kind, action);
     if (auto refusal = check_size(entity.attributes)) return refusal;
-    for (const Gate& gate : gates_before(tx_.jobs().entities(), entity, *kind, action)) {
-        const GateVerdict verdict = check_gate(tx_.jobs(), entity, gate);
-        if (!verdict.open) return gate_refusal(verdict);
+    if (const auto closed = closed_gate(tx_.jobs(), entity, *kind, action)) {
+        return gate_refusal(*closed);
     }
     if (auto refusal = order_jobs(entity, *kind, action)) return refusal;
     move(entity, action, std::move(detail));
@@ -161,16 +164,19 @@ void EntityDesk::touch(Entity& entity) {
 std::optional<Error> EntityDesk::order_jobs(Entity& entity, const EntityKind& kind,
                                             std::string_view action) {
     const std::size_t before = submits_.size();
+    const Attributes attributes_before = entity.attributes;
     std::vector<std::string> ids;
     for (const JobOrder& order : kind.orders) {
         if (order.action != action) continue;
-        const ProfileChoice choice = choice_in_app(tx_.jobs().entities(), entity, order.profiles);
+        const ProfileChoice choice =
+            choice_in_app(tx_.jobs().entities(), entity, kind, order.profiles);
         const std::vector<Entity> profiles = profiles_for(tx_.jobs().entities(), entity, choice);
         for (std::size_t i = 0; i < std::max<std::size_t>(profiles.size(), 1); ++i) {
             const Entity* profile = profiles.empty() ? nullptr : &profiles[i];
             auto id = submit_for(entity, ordered_job(entity, order, profile));
             if (!id) {
                 submits_.resize(before);
+                entity.attributes = attributes_before;
                 return id.error();
             }
             ids.push_back(to_text(*id));

@@ -21,6 +21,12 @@ struct NewEntity {
     Attributes attributes{};
 };
 
+// Whether this is the job that the entity moves with.
+bool is_about(const Entity& entity, const Job& job);
+
+// Refuses attributes that are too large to be kept.
+std::optional<Error> check_size(const Attributes& attributes);
+
 // Says in a job's payload against which runtime profile it runs.
 void add_profile(Attributes& payload, const Entity& profile);
 

@@ -11,7 +11,6 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t attributes_max = 200;
-constexpr std::size_t attributes_bytes_max = 64 * 1024;
 constexpr std::string_view reset = "reset";
 
 constexpr auto kinds_of_apps =
@@ -60,16 +59,9 @@ std::optional<Error> check_wish(const Attributes& wanted) {
     return std::nullopt;
 }
 
-std::optional<Error> check_size(const Attributes& attributes) {
-    if (attributes.size() > attributes_max) {
-        return refuse("attributes", fmt::format("has more than {} members", attributes_max),
-                      ErrorCode::too_large);
-    }
-    std::size_t bytes = 0;
-    for (const auto& [name, value] : attributes) bytes += name.size() + value.size();
-    if (bytes <= attributes_bytes_max) return std::nullopt;
-    return refuse("attributes",
-                  fmt::format("has {} bytes; at most {} are allowed", bytes, attributes_bytes_max),
+std::optional<Error> check_extent(const Attributes& attributes) {
+    if (attributes.size() <= attributes_max) return check_size(attributes);
+    return refuse("attributes", fmt::format("has more than {} members", attributes_max),
                   ErrorCode::too_large);
 }
 
@@ -102,7 +94,7 @@ std::optional<Error> check_node(const Attributes& attributes) {
 }
 
 std::optional<Error> check_attributes(const EntityKey& key, const Attributes& attributes) {
-    if (auto refusal = check_size(attributes)) return refusal;
+    if (auto refusal = check_extent(attributes)) return refusal;
     return key.kind == "node" ? check_node(attributes) : std::nullopt;
 }
 

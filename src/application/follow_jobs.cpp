@@ -24,10 +24,6 @@ std::optional<Entity> find_followed(EntityDesk& desk, const Followed& followed) 
     return created ? std::optional(*std::move(created)) : std::nullopt;
 }
 
-bool is_about(const Entity& entity, const Job& job) {
-    return text_of(entity.attributes, "job_id") == to_text(job.spec.id);
-}
-
 // Whether the start of the job has put the entity there.
 bool leads_to(const Followed& followed, const std::string& state) {
     const auto& rows = followed.kind->transitions;
@@ -52,12 +48,8 @@ std::optional<Error> refuse_start(EntityDesk& desk, const Entity& entity,
                                   const Followed& followed) {
     const std::string& action = followed.follow->on_start;
     if (!followed.kind->next_state(entity.state, action)) return cannot_start(entity);
-    EntityReader& entities = desk.jobs().entities();
-    for (const Gate& gate : gates_before(entities, entity, *followed.kind, action)) {
-        const GateVerdict verdict = check_gate(desk.jobs(), entity, gate);
-        if (!verdict.open) return gate_refusal(verdict);
-    }
-    return std::nullopt;
+    const auto closed = closed_gate(desk.jobs(), entity, *followed.kind, action);
+    return closed ? std::optional(gate_refusal(*closed)) : std::nullopt;
 }
 
 // What a job's end does to the entity, or an empty text.

@@ -12,14 +12,6 @@ namespace {
 constexpr int page = 100;
 constexpr int profiles_max = 1000;
 
-// What an app calls the flow that the gates of this kind belong to.
-std::string_view flow_of(std::string_view kind) {
-    if (kind == "changeset") return "submit";
-    if (kind == "release") return "publish";
-    if (kind == "deployment") return "deploy";
-    return "";
-}
-
 bool is_temp(const Attributes& profile) {
     return text_of(profile, "kind").value_or("").starts_with("temp_");
 }
@@ -155,13 +147,13 @@ std::vector<Entity> profiles_for(EntityReader& entities, const Entity& entity,
     return profiles;
 }
 
-ProfileChoice choice_in_app(EntityReader& entities, const Entity& entity, ProfileChoice usual) {
-    const std::string_view flow = flow_of(entity.key.kind);
-    if (usual == ProfileChoice::none || flow.empty() || entity.parent.empty()) return usual;
+ProfileChoice choice_in_app(EntityReader& entities, const Entity& entity, const EntityKind& kind,
+                            ProfileChoice usual) {
+    if (usual == ProfileChoice::none || kind.flow.empty() || entity.parent.empty()) return usual;
     const auto app = entities.find_one({entity.key.tenant, "app", entity.parent});
     const auto gates = app ? app->attributes.find("gates") : Attributes::const_iterator{};
     if (!app || gates == app->attributes.end()) return usual;
-    const auto chosen = text_of(json_members(gates->second), flow);
+    const auto chosen = text_of(json_members(gates->second), kind.flow);
     return chosen ? parse_profile_choice(*chosen).value_or(usual) : usual;
 }
 
@@ -170,7 +162,7 @@ std::vector<Gate> gates_before(EntityReader& entities, const Entity& entity, con
     std::vector<Gate> gates;
     for (Gate gate : kind.gates) {
         if (gate.action != action) continue;
-        gate.profiles = choice_in_app(entities, entity, gate.profiles);
+        gate.profiles = choice_in_app(entities, entity, kind, gate.profiles);
         gates.push_back(std::move(gate));
     }
     return gates;
@@ -199,6 +191,15 @@ GateVerdict check_gate(JobReader& reader, const Entity& entity, const Gate& gate
         verdict.open ? fmt::format("{} has succeeded for {}", gate.job_type, to_text(entity.key))
                      : closed_message(entity, gate, search, verdict.latest);
     return verdict;
+}
+
+std::optional<GateVerdict> closed_gate(JobReader& reader, const Entity& entity,
+                                       const EntityKind& kind, std::string_view action) {
+    for (const Gate& gate : gates_before(reader.entities(), entity, kind, action)) {
+        GateVerdict verdict = check_gate(reader, entity, gate);
+        if (!verdict.open) return verdict;
+    }
+    return std::nullopt;
 }
 
 Error gate_refusal(const GateVerdict& verdict) {

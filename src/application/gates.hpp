@@ -27,8 +27,13 @@ GateVerdict check_gate(JobReader& reader, const Entity& entity, const Gate& gate
 std::vector<Gate> gates_before(EntityReader& entities, const Entity& entity, const EntityKind& kind,
                                std::string_view action);
 
+// The first gate before the action that is closed, if any.
+std::optional<GateVerdict> closed_gate(JobReader& reader, const Entity& entity,
+                                       const EntityKind& kind, std::string_view action);
+
 // Which profiles the entity's app has chosen for its checks, or the usual ones.
-ProfileChoice choice_in_app(EntityReader& entities, const Entity& entity, ProfileChoice usual);
+ProfileChoice choice_in_app(EntityReader& entities, const Entity& entity, const EntityKind& kind,
+                            ProfileChoice usual);
 
 // The runtime profiles of the entity's app that a check of it must run against.
 std::vector<Entity> profiles_for(EntityReader& entities, const Entity& entity,

@@ -101,7 +101,8 @@ EntityKind changeset() {
                          .on_success = "",
                          .on_failure = "need_revalidation",
                          .on_outcome = {{"conflicted", "conflict"},
-                                        {"needs_revalidation", "need_revalidation"}}}}};
+                                        {"needs_revalidation", "need_revalidation"}}}},
+            .flow = "submit"};
 }
 
 EntityKind release() {
@@ -127,7 +128,8 @@ EntityKind release() {
                          .on_start = "",
                          .on_success = "assembled",
                          .on_failure = "assembly_failed",
-                         .takes = {"head_sha"}}}};
+                         .takes = {"head_sha"}}},
+            .flow = "publish"};
 }
 
 EntityKind deployment() {
@@ -137,7 +139,8 @@ EntityKind deployment() {
                             {"succeed", {"running"}, "succeeded"},
                             {"fail", {"pending", "running"}, "failed"}},
             .gates = {{"start", "msuite_deploy", ProfileChoice::target}},
-            .follows = {{"deploy_release", "start", "succeed", "fail"}}};
+            .follows = {{"deploy_release", "start", "succeed", "fail"}},
+            .flow = "deploy"};
 }
 
 EntityKind temp_environment() {

@@ -59,6 +59,8 @@ struct EntityKind {
     std::vector<Gate> gates{};
     std::vector<JobOrder> orders{};
     std::vector<Follow> follows{};
+    // What an app's setting "gates" calls the checks of this kind; empty: it has no say in them.
+    std::string flow{};
     // Comes into being with the first job that names it.
     bool is_implicit = false;
 

@@ -117,10 +117,6 @@ void update_environment(EntityDesk& desk, const Ended& ended) {
 
 // ── temp environments ──
 
-bool is_about(const Entity& entity, const Job& job) {
-    return text_of(entity.attributes, "job_id") == to_text(job.spec.id);
-}
-
 void start_life(EntityDesk& desk, const Ended& ended) {
     auto temp = desk.find({ended.job.spec.tenant, "temp_environment", ended.job.spec.entity_id});
     if (!temp || temp->state != "active" || !is_about(*temp, ended.job)) return;

@@ -51,9 +51,8 @@ std::optional<Error> refuse_second_deployment(EntityDesk& desk, const Entity& en
     std::string message = fmt::format("deployment {} is {} on environment {}", *id,
                                       deployment->state, environment.key.id);
     const EntityKind* kind = desk.rules().kinds.find("deployment");
-    for (const Gate& gate : gates_before(desk.jobs().entities(), *deployment, *kind, "start")) {
-        const GateVerdict verdict = check_gate(desk.jobs(), *deployment, gate);
-        if (!verdict.open) message += ": " + verdict.message;
+    if (const auto closed = closed_gate(desk.jobs(), *deployment, *kind, "start")) {
+        message += ": " + closed->message;
     }
     return conflict(std::move(message));
 }
