@@ -1,6 +1,7 @@
 #include "application/append_logs.hpp"
 
 #include "application/leased_jobs.hpp"
+#include "application/redact.hpp"
 #include "application/waves.hpp"
 
 namespace sluice {
@@ -13,11 +14,13 @@ bool is_repeat(Lease& lease, const LogEntry& entry) {
     return false;
 }
 
-Appended append_to(Transaction& tx, Job& job, const AppendLogs& batch,
+Appended append_to(Transaction& tx, Job& job, const AppendLogs& as_sent,
                    std::vector<LogLine>& lines) {
     Lease& lease = *job.lease;
-    if (batch.batch_mark != 0 && batch.batch_mark == lease.batch_mark) return {job.log_seq, 0};
-    lease.batch_mark = batch.batch_mark;
+    if (as_sent.batch_mark != 0 && as_sent.batch_mark == lease.batch_mark) return {job.log_seq, 0};
+    lease.batch_mark = as_sent.batch_mark;
+    const auto clean = without_secrets(as_sent, tx.rules().secrets, job.spec);
+    const AppendLogs& batch = clean ? *clean : as_sent;
     int stored = 0;
     for (const LogEntry& entry : batch.entries) {
         if (is_repeat(lease, entry)) continue;
@@ -47,7 +50,7 @@ std::vector<Result<Appended>> append_logs(Transaction& tx, std::span<const Appen
         std::vector<Job> changed;
         for (std::size_t k = 0; k < wave.size(); ++k) {
             const AppendLogs& batch = batches[wave[k]];
-            if (auto refusal = lease_refusal(found[k], batch.lease)) {
+            if (auto refusal = lease_refusal(found[k], batch.lease, batch.bounds)) {
                 answers[wave[k]] = *std::move(refusal);
                 continue;
             }

@@ -7,6 +7,7 @@
 #include "application/error_detail.hpp"
 #include "application/finish_jobs.hpp"
 #include "application/follow_jobs.hpp"
+#include "application/json_values.hpp"
 #include "application/leased_jobs.hpp"
 #include "domain/check.hpp"
 
@@ -32,7 +33,10 @@ void lease_job(Transaction& tx, Job& job, const ClaimJobs& claim) {
     lease.until = tx.now() + claim.term;
     lease.term = claim.term;
     job.lease = std::move(lease);
-    tx.record(job, Step::claimed, JobState::queued, worker_actor(claim.worker_id));
+    std::string detail;
+    if (!claim.token_name.empty()) detail = R"({"token":)" + json_string(claim.token_name) + "}";
+    tx.record(job, Step::claimed, JobState::queued, worker_actor(claim.worker_id),
+              std::move(detail));
 }
 
 // Takes those out of `jobs` that their entities do not let start, and ends them.

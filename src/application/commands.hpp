@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -34,6 +35,7 @@ struct Submitted {
 // ── claim ──
 struct ClaimJobs {
     std::string worker_id{};
+    std::string token_name{};  // whose token was shown; empty: none was asked for
     ClaimFilter filter{};
     int limit = 1;
     Duration term{};
@@ -43,11 +45,23 @@ struct ClaimJobs {
 using Claimed = std::vector<Job>;  // each with its lease
 
 // ── what a worker says ──
+// The jobs that a worker may speak about; of others it learns nothing, not even that they exist.
+struct WorkerBounds {
+    std::string tenant{};              // empty: any
+    std::vector<std::string> types{};  // empty: any; sorted
+
+    bool hold(const JobSpec& job) const {
+        return (tenant.empty() || tenant == job.tenant) &&
+               (types.empty() || std::binary_search(types.begin(), types.end(), job.type));
+    }
+};
+
 struct Heartbeat {
     LeaseId lease{};
     std::optional<Duration> term{};
     std::optional<int> progress{};
     std::optional<std::string> message{};
+    WorkerBounds bounds{};
 };
 struct Extended {
     Timestamp until{};
@@ -66,6 +80,7 @@ struct AppendLogs {
     std::vector<LogEntry> entries{};
     std::int64_t batch_mark =
         0;  // not zero: a batch with the same mark as the one before is a repeat
+    WorkerBounds bounds{};
 };
 struct Appended {
     std::int64_t last_seq = 0;  // of the job's last line
@@ -81,12 +96,14 @@ struct Report {
     std::string error_message{};
     bool retryable = true;
     std::string actor{};  // who says so in the worker's place; empty: the worker itself
+    WorkerBounds bounds{};
 };
 
 // Gives a job back; the attempt does not count.
 struct HandBack {
     LeaseId lease{};
     std::string reason{};
+    WorkerBounds bounds{};
 };
 
 // ── what a client says

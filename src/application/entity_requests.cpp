@@ -18,8 +18,8 @@ constexpr auto kinds_of_apps =
                                      "temp_environment", "runtime_profile", "migration"});
 
 // Machines that jobs run on, and what the deploy contract has doors of its own for.
-constexpr auto kinds_of_admins =
-    std::to_array<std::string_view>({"node", "runtime_node", "deploy_app"});
+constexpr auto kinds_of_admins = std::to_array<std::string_view>(
+    {"node", "runtime_node", "deploy_app", "access_token", "engine_key"});
 
 bool is_of_app(EntityDesk& desk, const EntityKey& key, const std::string& parent) {
     const bool by_kind =
@@ -29,7 +29,7 @@ bool is_of_app(EntityDesk& desk, const EntityKey& key, const std::string& parent
 
 std::optional<Error> refuse_stranger(EntityDesk& desk, const Caller& caller, const EntityKey& key,
                                      const std::string& parent) {
-    if (caller.is_admin) return std::nullopt;
+    if (caller.is_admin()) return std::nullopt;
     const bool is_admins = std::find(kinds_of_admins.begin(), kinds_of_admins.end(), key.kind) !=
                            kinds_of_admins.end();
     if (is_admins) {
@@ -100,8 +100,7 @@ std::optional<Error> check_attributes(const EntityKey& key, const Attributes& at
 
 std::optional<Error> check_key(const NewEntity& wanted) {
     if (wanted.key.kind.empty()) return refuse("kind", "is required: say what this is");
-    if (wanted.key.tenant.empty()) return refuse("tenant", "must not be empty");
-    if (auto refusal = check_name("tenant", wanted.key.tenant)) return refusal;
+    if (auto refusal = check_tenant("tenant", wanted.key.tenant)) return refusal;
     if (auto refusal = check_name("id", wanted.key.id)) return refusal;
     return check_name("parent", wanted.parent);
 }
@@ -125,7 +124,7 @@ std::optional<Error> check_action(const Caller& caller, const EntityKind& kind,
                      fmt::format("\"{}\" follows from jobs, and is not taken by hand", action), ""};
     }
     if (action != reset) return std::nullopt;
-    if (!caller.is_admin) return Error{ErrorCode::forbidden, "only admins reset", ""};
+    if (!caller.is_admin()) return Error{ErrorCode::forbidden, "only admins reset", ""};
     if (kind.next_state(entity.state, reset)) return std::nullopt;
     return Error{ErrorCode::resource_not_failed,
                  fmt::format("{} is {}, so that there is nothing to reset", to_text(entity.key),

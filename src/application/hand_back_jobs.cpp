@@ -2,16 +2,19 @@
 
 #include "application/error_detail.hpp"
 #include "application/leased_jobs.hpp"
+#include "application/redact.hpp"
 
 namespace sluice {
 namespace {
 
 Result<Job> hand_back(Transaction& tx, const HandBack& command) {
     std::optional<Job> job = tx.jobs().find_one(command.lease.job);
-    if (auto refusal = lease_refusal(job, command.lease)) return *std::move(refusal);
+    if (auto refusal = lease_refusal(job, command.lease, command.bounds))
+        return *std::move(refusal);
 
     std::string actor = worker_actor(job->lease->worker_id);
-    std::string detail = reason_detail(command.reason);
+    const auto clean = without_secrets(command, tx.rules().secrets, job->spec);
+    std::string detail = reason_detail(clean ? clean->reason : command.reason);
     if (is_final(job->state)) {
         close_ended_lease(tx, *job, std::move(actor), std::move(detail));
     } else {

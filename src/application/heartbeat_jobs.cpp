@@ -1,6 +1,7 @@
 #include "application/heartbeat_jobs.hpp"
 
 #include "application/leased_jobs.hpp"
+#include "application/redact.hpp"
 #include "application/waves.hpp"
 
 namespace sluice {
@@ -19,7 +20,10 @@ Result<Extended> extend(Transaction& tx, Job& job, const Heartbeat& heartbeat) {
         ++tx.counts().leases_extended;
     }
     if (heartbeat.progress) job.progress = heartbeat.progress;
-    if (heartbeat.message) job.message = *heartbeat.message;
+    if (heartbeat.message) {
+        const auto clean = without_secrets(heartbeat, tx.rules().secrets, job.spec);
+        job.message = clean ? *clean->message : *heartbeat.message;
+    }
     return Extended{lease.until, lease.stop_requested};
 }
 
@@ -36,7 +40,7 @@ std::vector<Result<Extended>> heartbeat_jobs(Transaction& tx,
         std::vector<Job> extended;
         for (std::size_t k = 0; k < wave.size(); ++k) {
             const Heartbeat& heartbeat = heartbeats[wave[k]];
-            if (auto refusal = lease_refusal(found[k], heartbeat.lease)) {
+            if (auto refusal = lease_refusal(found[k], heartbeat.lease, heartbeat.bounds)) {
                 answers[wave[k]] = *std::move(refusal);
                 continue;
             }

@@ -6,8 +6,11 @@
 
 namespace sluice {
 
-std::optional<Error> lease_refusal(const std::optional<Job>& job, LeaseId lease) {
-    if (!job) return Error{ErrorCode::not_found, "no job has the id in this lease", ""};
+std::optional<Error> lease_refusal(const std::optional<Job>& job, LeaseId lease,
+                                   const WorkerBounds& bounds) {
+    if (!job || !bounds.hold(job->spec))
+        return Error{ErrorCode::not_found,
+                     "there is no such lease: its id comes with a claimed job", ""};
     if (job->is_leased_under(lease.token)) return std::nullopt;
     return Error{ErrorCode::lease_lost,
                  fmt::format("the lease has ended; the job is {} now. Stop working on it",

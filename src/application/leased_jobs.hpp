@@ -12,8 +12,10 @@ namespace sluice {
 // The one place where a worker's word is weighed: everything that a worker writes passes here
 // first.
 
-// The refusal for a lease that is not the job's current one; nothing when it is.
-std::optional<Error> lease_refusal(const std::optional<Job>& job, LeaseId lease);
+// The refusal for a lease that is not the job's current one, or that is not the worker's to speak
+// about; nothing when all is well.
+std::optional<Error> lease_refusal(const std::optional<Job>& job, LeaseId lease,
+                                   const WorkerBounds& bounds);
 
 // Closes the lease of a job that has ended, because its worker has stopped or went silent.
 void close_ended_lease(Transaction& tx, Job& job, std::string actor, std::string detail);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "application/follow_jobs.hpp"
 #include "application/names.hpp"
 
 namespace sluice {
@@ -11,11 +12,10 @@ namespace {
 
 std::optional<Error> check_names(const NewJob& job) {
     if (job.type.empty()) return refuse("type", "is required: say what kind of job this is");
-    if (job.tenant.empty()) return refuse("tenant", "must not be empty");
+    if (auto refusal = check_tenant("tenant", job.tenant)) return refusal;
     if (job.queue && job.queue->empty()) return refuse("queue", "must not be empty");
     const std::pair<const char*, const std::string*> names[] = {
         {"type", &job.type},
-        {"tenant", &job.tenant},
         {"project", &job.project},
         {"entity_type", &job.entity_type},
         {"entity_id", &job.entity_id},
@@ -68,6 +68,10 @@ std::optional<Error> check_numbers(const NewJob& job, Timestamp now) {
 
 std::optional<Error> check_lists(NewJob& job) {
     if (auto refusal = check_list("exclusive_keys", job.exclusive_keys)) return refusal;
+    for (const std::string& key : job.exclusive_keys) {
+        if (!key.starts_with(own_key_prefix)) continue;
+        return refuse("exclusive_keys", "must not begin with @entity:, which is the engine's own");
+    }
     if (auto refusal = check_list("labels", job.labels)) return refusal;
     if (job.depends_on.size() > limits::dependencies) {
         return refuse("depends_on", fmt::format("has more than {} entries", limits::dependencies),

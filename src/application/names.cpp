@@ -31,6 +31,14 @@ std::optional<Error> check_name(std::string_view field, std::string_view name) {
     return std::nullopt;
 }
 
+std::optional<Error> check_tenant(std::string_view field, std::string_view tenant) {
+    if (tenant.empty()) return refuse(field, "must not be empty");
+    if (tenant.starts_with('@')) {
+        return refuse(field, "must not begin with @: such names are the engine's own");
+    }
+    return check_name(field, tenant);
+}
+
 std::optional<Error> check_list(std::string_view field, std::vector<std::string>& list,
                                 std::size_t items_max) {
     if (list.size() > items_max) {

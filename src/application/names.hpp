@@ -21,6 +21,10 @@ Error refuse(std::string_view field, std::string message, ErrorCode code = Error
 // Refuses a name that is too long or has control characters. An empty one passes.
 std::optional<Error> check_name(std::string_view field, std::string_view name);
 
+// Refuses what cannot be a tenant: an empty name, one that is no name, or one of the engine's own,
+// which begin with "@".
+std::optional<Error> check_tenant(std::string_view field, std::string_view tenant);
+
 // Refuses a list that is too long, or has an entry that is empty or no name. Sorts it otherwise,
 // and drops repeats.
 std::optional<Error> check_list(std::string_view field, std::vector<std::string>& list,

@@ -7,6 +7,7 @@
 #include "application/error_detail.hpp"
 #include "application/finish_jobs.hpp"
 #include "application/leased_jobs.hpp"
+#include "application/redact.hpp"
 #include "application/waves.hpp"
 #include "domain/check.hpp"
 
@@ -121,38 +122,59 @@ bool says_the_same(const Job& job, const Event& event, const Report& report) {
            job.error_code == error_code_of(report) && job.error_message == report.error_message;
 }
 
+// Who repeats a report does so soon. How long a history is, workers decide; to look through all of
+// it for each of their words would keep everybody else waiting.
+constexpr int looked_through = 100;  // events
+
 // The last thing that the worker of this lease reported, if anything.
-std::optional<Event> last_report(JobReader& jobs, JobId id, LeaseToken token) {
-    constexpr int page = 1000;
+std::optional<Event> last_report(JobReader& jobs, const Job& job, LeaseToken token) {
     std::optional<Event> found;
-    std::int64_t after = 0;
-    for (auto some = jobs.events(id, 0, page); !some.empty(); some = jobs.events(id, after, page)) {
-        after = some.back().seq;
-        for (Event& event : some) {
-            const bool reports = event.step == Step::retried || event.step == Step::lease_closed ||
-                                 (event.to && is_final(*event.to));
-            if (event.lease == token && reports && event.actor.starts_with("worker:")) {
-                found = std::move(event);
-            }
+    const std::int64_t after = std::max<std::int64_t>(0, job.head.seq - looked_through);
+    for (Event& event : jobs.events(job.spec.id, after, looked_through)) {
+        const bool reports = event.step == Step::retried || event.step == Step::lease_closed ||
+                             (event.to && is_final(*event.to));
+        if (event.lease == token && reports && event.actor.starts_with("worker:")) {
+            found = std::move(event);
         }
     }
     return found;
 }
 
+// The answer to a report that this lease has made before.
+Result<Job> answer_again(Job job, const Event& before, const Report& report) {
+    if (before.step == Step::retried) return as_after_retry(std::move(job), before, report);
+    if (before.step == Step::lease_closed) return answer_after_end(job, report);
+    return job;
+}
+
 // A report under a lease that is not current: a repeat of what this lease reported before, or too
-// late.
-Result<Job> answer_stale(Transaction& tx, std::optional<Job>& job, const Report& report,
+// late. What was stored may be as it was sent, from a time with other rules about secrets.
+Result<Job> answer_stale(Transaction& tx, std::optional<Job>& job, const Report& as_sent,
                          Error refusal) {
-    if (!job) return refusal;
+    if (refusal.code == ErrorCode::not_found) return refusal;
     tx.flush();  // the first report may be in this very batch
-    const auto before = last_report(tx.jobs(), job->spec.id, report.lease.token);
+    const auto before = last_report(tx.jobs(), *job, as_sent.lease.token);
     if (!before) return refusal;
-    if (!says_the_same(*job, *before, report)) {
-        return Error{ErrorCode::conflict, "this lease has reported another outcome before", ""};
+    if (says_the_same(*job, *before, as_sent)) {
+        return answer_again(*std::move(job), *before, as_sent);
     }
-    if (before->step == Step::retried) return as_after_retry(*std::move(job), *before, report);
-    if (before->step == Step::lease_closed) return answer_after_end(*job, report);
-    return *std::move(job);
+    const auto clean = without_secrets(as_sent, tx.rules().secrets, job->spec);
+    if (clean && says_the_same(*job, *before, *clean)) {
+        return answer_again(*std::move(job), *before, *clean);
+    }
+    return Error{ErrorCode::conflict, "this lease has reported another outcome before", ""};
+}
+
+// What the worker says of a job that it holds and that has not ended: true when the job ends.
+bool take_report(Transaction& tx, Job& job, const Report& as_sent) {
+    const auto clean = without_secrets(as_sent, tx.rules().secrets, job.spec);
+    const Report& report = clean ? *clean : as_sent;
+    if (is_retried(job, report)) {
+        retry(tx, job, report);
+        return false;
+    }
+    finish(tx, job, report);
+    return true;
 }
 
 }  // namespace
@@ -167,19 +189,17 @@ std::vector<Result<Job>> report_jobs(Transaction& tx, std::span<const Report> re
         std::vector<Job> ended;
         std::vector<std::size_t> ended_places;
         for (std::size_t k = 0; k < wave.size(); ++k) {
-            const Report& report = reports[wave[k]];
             std::optional<Job>& job = found[k];
-            if (auto refusal = lease_refusal(job, report.lease)) {
+            const Report& report = reports[wave[k]];
+            if (auto refusal = lease_refusal(job, report.lease, report.bounds)) {
                 answers[wave[k]] = answer_stale(tx, job, report, *std::move(refusal));
             } else if (is_final(job->state)) {
                 answers[wave[k]] = acknowledge_end(tx, *job, report);
-            } else if (is_retried(*job, report)) {
-                retry(tx, *job, report);
-                answers[wave[k]] = *std::move(job);
-            } else {
-                finish(tx, *job, report);
+            } else if (take_report(tx, *job, report)) {
                 ended.push_back(*std::move(job));
                 ended_places.push_back(wave[k]);
+            } else {
+                answers[wave[k]] = *std::move(job);
             }
         }
         finish_jobs(tx, ended);

@@ -303,5 +303,56 @@ TEST(RepeatedReportOfALongJob, IsAnsweredLikeTheFirst) {
     EXPECT_EQ(*second, *first);
 }
 
+// What was stored before the operator's rules about secrets changed is as it was sent.
+TEST(ReportWithSecrets, ThatWasStoredAsItWasSentIsKnownWhenItIsSentAgain) {
+    TestEngine engine;
+    JobSpec secretive = with_attempts(2);
+    secretive.payload = R"({"token":"hunter22"})";
+    const Job job = engine.start(secretive);
+    Report failure = report_of(job, Outcome::failed);
+    failure.error_message = "hunter22 was refused";
+    Rules rules_before = Rules::built_in();
+    rules_before.secrets = SecretMarks::none();
+    Engine engine_before(engine.store(), Engine::Options{.rules = &rules_before});
+    Batch batch;
+    const auto first = put(batch, failure);
+    engine_before.run(batch, engine.now());
+    batch.deliver();
+
+    const auto second = engine.ask(failure);
+
+    ASSERT_TRUE(second);
+    EXPECT_EQ(second->error_message, "hunter22 was refused");
+    EXPECT_EQ(*second, *first->value());
+    failure.error_message = "hunter23 was refused";
+    EXPECT_EQ(refusal(engine.ask(failure)), ErrorCode::conflict);
+}
+
+// What a report would tell of a secret in the payload is hidden before it is stored, and a report
+// that is sent again is compared with what was stored.
+TEST(ReportWithSecrets, IsStoredWithoutThemAndKnownWhenItIsSentAgain) {
+    TestEngine engine;
+    JobSpec secretive = with_attempts(2);
+    secretive.payload = R"({"token":"hunter22"})";
+    const Job first = engine.start(secretive);
+    Report failure = report_of(first, Outcome::failed);
+    failure.error_message = "hunter22 was refused";
+    const auto retried = engine.ask(failure);
+    ASSERT_TRUE(retried);
+    EXPECT_EQ(retried->error_message, "*** was refused");
+    EXPECT_EQ(retried->spec.payload, secretive.payload);
+    EXPECT_EQ(*engine.ask(failure), *retried);
+
+    engine.advance(10s);
+    Report success = report_of(engine.claim().front(), Outcome::succeeded);
+    success.result = R"({"used":"h\u0075nter22"})";
+    const auto done = engine.ask(success);
+    ASSERT_TRUE(done);
+    EXPECT_EQ(done->result, R"({"used":"***"})");
+    EXPECT_EQ(*engine.ask(success), *done);
+    success.result = R"({"used":"another"})";
+    EXPECT_EQ(engine.ask(success).error().code, ErrorCode::conflict);
+}
+
 }  // namespace
 }  // namespace sluice

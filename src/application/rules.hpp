@@ -1,5 +1,6 @@
 #pragma once
 
+#include "application/secret_marks.hpp"
 #include "domain/entity_kind.hpp"
 #include "domain/job_type.hpp"
 
@@ -10,6 +11,7 @@ namespace sluice {
 struct Rules {
     JobTypes types = JobTypes::built_in();
     EntityKinds kinds = EntityKinds::built_in();
+    SecretMarks secrets{};
 
     static const Rules& built_in();
 };

@@ -3,9 +3,20 @@
 namespace sluice {
 
 void Workers::claimed(const std::string& worker_id, const ClaimFilter& filter, Timestamp now) {
+    if (seen_.size() >= workers_max && !seen_.contains({filter.tenant, worker_id})) make_room();
     Entry& entry = seen_[{filter.tenant, worker_id}];
     if (entry.filter != filter) entry.filter = filter;
     entry.at = now;
+}
+
+// Names cost their owner nothing: of those who do not wait, the one who was seen longest ago goes.
+void Workers::make_room() {
+    auto oldest = seen_.end();
+    for (auto entry = seen_.begin(); entry != seen_.end(); ++entry) {
+        if (entry->second.waiting > 0) continue;
+        if (oldest == seen_.end() || entry->second.at < oldest->second.at) oldest = entry;
+    }
+    if (oldest != seen_.end()) seen_.erase(oldest);
 }
 
 void Workers::waits(const std::string& worker_id, const ClaimFilter& filter, bool waiting) {

@@ -28,6 +28,9 @@ class Workers {
     static constexpr Duration memory = std::chrono::minutes(2);
 
   private:
+    static constexpr std::size_t workers_max = 2000;
+    void make_room();
+
     using Name = std::pair<std::string, std::string>;  // tenant, worker
     struct Entry {
         ClaimFilter filter;

@@ -164,6 +164,13 @@ EntityKind record(std::string name) {
     return {.name = std::move(name), .initial = "active", .transitions = {}};
 }
 
+// How callers of the API are known; only the engine itself makes these.
+EntityKind access_token() {
+    return {.name = "access_token",
+            .initial = "active",
+            .transitions = {{"revoke", {"active"}, "revoked"}}};
+}
+
 }  // namespace
 
 std::string_view to_text(ProfileChoice choice) {
@@ -229,6 +236,8 @@ EntityKinds EntityKinds::built_in() {
     kinds.put(record("migration"));
     kinds.put(record("deploy_app"));
     kinds.put(record("runtime_node"));
+    kinds.put(access_token());
+    kinds.put(record("engine_key"));
     return kinds;
 }
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "domain/backoff.hpp"
 #include "domain/time.hpp"
@@ -18,10 +19,11 @@ struct JobType {
     Duration timeout = std::chrono::minutes(30);  // zero: no deadline
     Backoff backoff = Backoff::exponential(std::chrono::seconds(1), std::chrono::minutes(5));
     bool retry_on_timeout = false;
-    bool needs_node = false;     // its jobs touch a node, and say which one
-    bool needs_site = false;     // its jobs are about a site, and say which one
-    bool refuses_site = false;   // its jobs are about a node only
-    bool admin_cancels = false;  // only admins cancel its jobs
+    bool needs_node = false;            // its jobs touch a node, and say which one
+    bool needs_site = false;            // its jobs are about a site, and say which one
+    bool refuses_site = false;          // its jobs are about a node only
+    bool admin_cancels = false;         // only admins cancel its jobs
+    std::vector<std::string> redact{};  // paths in the payload that only its worker sees
 
     bool operator==(const JobType&) const = default;
 };

@@ -1,5 +1,6 @@
 #include "domain/sha256.hpp"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 #include <memory>
@@ -50,6 +51,26 @@ Digest sha256(std::string_view bytes) {
 
 Digest sha256(const Digest& first, std::string_view second) {
     return hasher().hash(bytes_of(first), second);
+}
+
+std::optional<Digest> parse_digest(std::string_view hex) {
+    const auto value = [](char c) {
+        if (c >= '0' && c <= '9') return c - '0';
+        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    };
+    Digest digest{};
+    if (hex.size() != 2 * digest.size()) return std::nullopt;
+    for (std::size_t i = 0; i < digest.size(); ++i) {
+        const int high = value(hex[2 * i]);
+        const int low = value(hex[2 * i + 1]);
+        if (high < 0 || low < 0) return std::nullopt;
+        digest[i] = static_cast<unsigned char>(high * 16 + low);
+    }
+    return digest;
+}
+
+bool is_same_secret(const Digest& one, const Digest& other) {
+    return CRYPTO_memcmp(one.data(), other.data(), one.size()) == 0;
 }
 
 void append_hex(std::string& out, const Digest& digest) {

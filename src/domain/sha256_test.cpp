@@ -53,5 +53,23 @@ TEST(DigestText, IsSixtyFourLowerCaseDigits) {
     EXPECT_EQ(to_hex(digest), text.substr(1));
 }
 
+TEST(DigestText, IsReadBackOnlyWhenItIsWhole) {
+    const Digest digest = sha256("abc");
+    const std::string text = to_hex(digest);
+
+    EXPECT_EQ(parse_digest(text), digest);
+    EXPECT_EQ(parse_digest(text.substr(1)), std::nullopt);
+    EXPECT_EQ(parse_digest(text + "0"), std::nullopt);
+    EXPECT_EQ(parse_digest("G" + text.substr(1)), std::nullopt);
+    EXPECT_EQ(parse_digest(""), std::nullopt);
+}
+
+TEST(DigestText, TellsSecretsApart) {
+    Digest other = sha256("abc");
+    EXPECT_TRUE(is_same_secret(other, sha256("abc")));
+    other.back() ^= 1;
+    EXPECT_FALSE(is_same_secret(other, sha256("abc")));
+}
+
 }  // namespace
 }  // namespace sluice

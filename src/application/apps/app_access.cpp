@@ -55,7 +55,7 @@ std::optional<Role> parse_role(std::string_view text) {
 }
 
 std::optional<Role> role_of(const Entity& app, const Caller& caller) {
-    if (caller.is_admin) return Role::app_admin;
+    if (caller.is_admin()) return Role::app_admin;
     const auto role = text_of(json_members(json_of(app.attributes, "members")), caller.name);
     return role ? parse_role(*role) : std::nullopt;
 }

@@ -19,10 +19,10 @@ class CommandQueue {
     template <class Item>
     void post(std::vector<Item> items, std::function<void(AnswersTo<Item>)> done) {
         PendingOf<Item> pending{.items = std::move(items), .done = std::move(done)};
-        const std::size_t rows = rows_of(pending.items);
+        const Load load{.rows = rows_of(pending.items), .bytes = bytes_of(pending.items)};
         const Route route = route_of(pending.items);
         const auto put = [&](Batch& batch) { batch.of<Item>().push_back(std::move(pending)); };
-        if (add(route, rows, put)) return;
+        if (add(route, load, put)) return;
 
         const Error refusal{ErrorCode::unavailable, "too many requests wait for the store", ""};
         pending.done(AnswersTo<Item>(pending.items.size(), refusal));
@@ -48,8 +48,14 @@ class CommandQueue {
         JobId job{};  // none: any will do
     };
 
-    // Calls `put` with a batch that takes `rows` more, or returns false when too much waits.
-    virtual bool add(Route route, std::size_t rows, const std::function<void(Batch&)>& put) = 0;
+    // What commands weigh while they wait.
+    struct Load {
+        std::size_t rows = 0;
+        std::size_t bytes = 0;  // of what they carry
+    };
+
+    // Calls `put` with a batch that takes as much more, or returns false when too much waits.
+    virtual bool add(Route route, Load load, const std::function<void(Batch&)>& put) = 0;
 
   private:
     template <class Item>
@@ -78,6 +84,37 @@ class CommandQueue {
         }
         return rows;
     }
+
+    static std::size_t bytes_of(const SubmitJobs& item) {
+        std::size_t bytes = 0;
+        for (const JobSpec& job : item.jobs) bytes += job.payload.size();
+        return bytes;
+    }
+    static std::size_t bytes_of(const AppendLogs& item) {
+        std::size_t bytes = 0;
+        for (const LogEntry& entry : item.entries)
+            bytes += entry.message.size() + entry.data.size();
+        return bytes;
+    }
+    static std::size_t bytes_of(const Report& item) {
+        return item.result.size() + item.error_message.size();
+    }
+
+    template <class Item>
+    static std::size_t bytes_of(const std::vector<Item>& items) {
+        std::size_t bytes = 0;
+        for (const Item& item : items) {
+            if constexpr (std::is_same_v<Item, EntityAction>) {
+                bytes += action_bytes;
+            } else if constexpr (requires { bytes_of(item); }) {
+                bytes += bytes_of(item);
+            }
+        }
+        return bytes;
+    }
+
+    // What an action's function has captured cannot be seen; this is more than most have.
+    static constexpr std::size_t action_bytes = 16 * 1024;
 };
 
 }  // namespace sluice
