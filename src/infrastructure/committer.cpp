@@ -8,8 +8,10 @@ namespace {
 
 // A batch of more rows would make everybody in it wait for the slowest.
 constexpr std::size_t batch_rows_max = 4000;
+constexpr std::size_t batch_bytes_max = 32 * 1024 * 1024;
 // More than this means that the store cannot keep up; callers hear it before memory grows.
 constexpr std::size_t waiting_rows_max = 200'000;
+constexpr std::size_t waiting_bytes_max = 256 * 1024 * 1024;
 
 // Says what the thread sleeps for, as long as it does.
 class Sleep {
@@ -47,7 +49,7 @@ Committer::~Committer() {
 }
 
 void Committer::forget(std::uint64_t ticket) {
-    add({}, 0, [&](Batch& batch) { batch.forgotten.push_back(ticket); });
+    add({}, {}, [&](Batch& batch) { batch.forgotten.push_back(ticket); });
 }
 
 void Committer::hint(const std::vector<Readied>& readied, Timestamp due) {
@@ -55,7 +57,7 @@ void Committer::hint(const std::vector<Readied>& readied, Timestamp due) {
     {
         const std::lock_guard lock(mutex_);
         if (sleeps_ && due >= sleeps_until_ && (readied.empty() || !claims_wait_)) return;
-        append(0, [&](Batch& batch) {
+        append({}, [&](Batch& batch) {
             auto& known = batch.readied_elsewhere;
             known.insert(known.end(), readied.begin(), readied.end());
             batch.look_at = std::min(batch.look_at, due);
@@ -72,26 +74,30 @@ void Committer::stop_waiting() {
     arrived_.notify_one();
 }
 
-bool Committer::add(Route, std::size_t rows, const std::function<void(Batch&)>& put) {
+bool Committer::add(Route, Load load, const std::function<void(Batch&)>& put) {
     bool was_empty = false;
     {
         const std::lock_guard lock(mutex_);
-        if (rows > 0 && waiting_rows_ > waiting_rows_max) return false;
+        const bool is_full =
+            waiting_.rows > waiting_rows_max || waiting_.bytes + load.bytes > waiting_bytes_max;
+        if (load.rows > 0 && is_full) return false;
         was_empty = incoming_.empty();
-        append(rows, put);
+        append(load, put);
     }
     if (was_empty) arrived_.notify_one();
     return true;
 }
 
-void Committer::append(std::size_t rows, const std::function<void(Batch&)>& put) {
-    if (incoming_.empty() ||
-        (incoming_.back().rows > 0 && incoming_.back().rows + rows > batch_rows_max)) {
-        incoming_.emplace_back();
-    }
+void Committer::append(Load load, const std::function<void(Batch&)>& put) {
+    const Load last = incoming_.empty() ? Load{} : incoming_.back().load;
+    const bool is_too_much = last.rows > 0 && (last.rows + load.rows > batch_rows_max ||
+                                               last.bytes + load.bytes > batch_bytes_max);
+    if (incoming_.empty() || is_too_much) incoming_.emplace_back();
     put(incoming_.back().batch);
-    incoming_.back().rows += rows;
-    waiting_rows_ += rows;
+    incoming_.back().load.rows += load.rows;
+    incoming_.back().load.bytes += load.bytes;
+    waiting_.rows += load.rows;
+    waiting_.bytes += load.bytes;
 }
 
 void Committer::run() {
@@ -136,7 +142,8 @@ Batch Committer::next_batch() {
     if (incoming_.empty()) return {};
     Incoming next = std::move(incoming_.front());
     incoming_.pop_front();
-    waiting_rows_ -= next.rows;
+    waiting_.rows -= next.load.rows;
+    waiting_.bytes -= next.load.bytes;
     return std::move(next.batch);
 }
 

@@ -40,14 +40,14 @@ class Committer : public CommandQueue {
     void stop_waiting();
 
   protected:
-    void append(std::size_t rows, const std::function<void(Batch&)>& put);
-    bool add(Route route, std::size_t rows, const std::function<void(Batch&)>& put) override;
+    void append(Load load, const std::function<void(Batch&)>& put);
+    bool add(Route route, Load load, const std::function<void(Batch&)>& put) override;
     friend class CommitterPool;
 
   private:
     struct Incoming {
         Batch batch;
-        std::size_t rows = 0;
+        Load load{};
     };
 
     void run();
@@ -66,7 +66,7 @@ class Committer : public CommandQueue {
     std::mutex mutex_;
     std::condition_variable arrived_;
     std::deque<Incoming> incoming_;
-    std::size_t waiting_rows_ = 0;
+    Load waiting_;
     // What the thread sleeps for, while it does: others need not wake it for less.
     bool sleeps_ = false;
     bool claims_wait_ = false;

@@ -19,7 +19,7 @@ class CommitterPool : public CommandQueue {
     void hint(const std::vector<Readied>& readied, Timestamp due);
 
   protected:
-    bool add(Route route, std::size_t rows, const std::function<void(Batch&)>& put) override;
+    bool add(Route route, Load load, const std::function<void(Batch&)>& put) override;
 
   private:
     std::vector<Committer*> committers_;

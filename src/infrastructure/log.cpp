@@ -3,9 +3,11 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <string>
 
 #include "domain/json_text.hpp"
+#include "domain/utf8.hpp"
 
 namespace sluice::log {
 namespace {
@@ -23,6 +25,36 @@ spdlog::level::level_enum to_spdlog(Level level) {
 // spdlog's logger is the process's one log; whether it speaks JSON is set once, before any thread
 // starts.
 bool speaks_json = false;
+
+// Whether a character steers a terminal although JSON lets it be: DEL, the second set of control
+// characters, and marks that turn the direction of writing.
+bool steers_terminal(std::string_view character) {
+    if (character == "\x7F") return true;
+    if (character.size() == 2) return character[0] == '\xC2' && character[1] < '\xA0';
+    if (character.size() != 3 || character[0] != '\xE2') return false;
+    const char last = character[2];
+    if (character[1] == '\x81') return last >= '\xA6' && last <= '\xA9';
+    return character[1] == '\x80' &&
+           (last == '\x8E' || last == '\x8F' || (last >= '\xAA' && last <= '\xAE'));
+}
+
+// Names in messages come from outside. What would begin a new line is written as JSON would, and
+// what else could steer a terminal, or is not UTF-8, as U+FFFD.
+void append_on_one_line(std::string& out, std::string_view message) {
+    std::string quoted;
+    append_json_string(quoted, message);
+    std::string_view rest(quoted);
+    rest.remove_prefix(1);
+    rest.remove_suffix(1);
+    while (!rest.empty()) {
+        if (rest.starts_with("\\\"") || rest.starts_with("\\\\")) rest.remove_prefix(1);
+        const std::size_t length =
+            std::max<std::size_t>(1, utf8_length(rest.data(), rest.data() + rest.size()));
+        const std::string_view character = rest.substr(0, length);
+        out.append(steers_terminal(character) ? "\uFFFD" : character);
+        rest.remove_prefix(length);
+    }
+}
 
 }  // namespace
 
@@ -45,7 +77,7 @@ void write(Level level, std::string_view message, std::string_view fields) {
         append_json_string(line, message);
         if (!fields.empty()) line.append(",").append(fields);
     } else {
-        line = message;
+        append_on_one_line(line, message);
         if (!fields.empty()) line.append("  ").append(fields);
     }
     spdlog::default_logger_raw()->log(to_spdlog(level), "{}", line);

@@ -145,7 +145,7 @@ OwnerLock::OwnerLock(const std::filesystem::path& path) {
     const auto error = system_error("cannot lock", lock_path);
     ::close(file_);
     if (!is_held) throw error;
-    throw std::runtime_error(
+    throw StoreInUse(
         fmt::format("{} is in use by another process; one process owns a store (lock: {})",
                     path.string(), lock_path.string()));
 }

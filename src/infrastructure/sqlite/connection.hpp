@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <stdexcept>
 
 struct sqlite3;
 
@@ -24,7 +25,12 @@ Connection open_writer(const std::filesystem::path& path, int pages_max);
 // connection does so at the wrong moment (sqlite.org/wal.html#walresetbug).
 Connection open_reader(const std::filesystem::path& path);
 
-// Keeps other processes from owning the same file. Throws std::runtime_error when one does.
+// Another process owns the file.
+struct StoreInUse : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// Keeps other processes from owning the same file. Throws StoreInUse when one does.
 class OwnerLock {
   public:
     explicit OwnerLock(const std::filesystem::path& path);

@@ -1,7 +1,9 @@
 #include "interfaces/http/connection.hpp"
 
+#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cstdio>
 #include <exception>
@@ -15,6 +17,7 @@
 namespace sluice::http {
 namespace {
 
+constexpr asio::use_awaitable_t<Executor> as_value{};
 constexpr asio::as_tuple_t<asio::use_awaitable_t<Executor>> as_values{};
 
 // Answers to pipelined requests are collected up to this size before they are written.
@@ -63,6 +66,8 @@ Connection::Connection(ServerContext& context, Socket socket, std::string remote
     : context_(context), socket_(std::move(socket)) {
     wake_.emplace(socket_->get_executor(), Instant::max());
     request_.remote_address = std::move(remote_address);
+    if (context_.tls) tls_.emplace(*context_.tls, socket_->native_handle());
+    shaking_hands_ = tls_.has_value();
     note_time();
 }
 
@@ -73,7 +78,9 @@ Task Connection::serve() {
         if (broken_) co_return;
 
         switch (next) {
-            case Next::write_then_go_on: break;
+            case Next::write_then_go_on:  // others first: a large buffer may be full of requests
+                co_await asio::post(socket_->get_executor(), as_value);
+                break;
             case Next::wait_for_answer:
                 if (!in_work_) break;  // it came while an earlier answer was written
                 if (gone_) watch_peer();
@@ -82,10 +89,16 @@ Task Connection::serve() {
             case Next::read: {
                 const std::span<char> room = input_.prepare();
                 views_hold_ = false;
-                const auto target = asio::buffer(room.data(), room.size());
-                const auto [error, count] = co_await socket_->async_read_some(target, as_values);
-                if (error && !interrupt_) co_return;
-                if (!error) interrupt_.reset();
+                std::size_t count = 0;
+                if (tls_) {
+                    count = co_await read_sealed(room);
+                } else {
+                    const auto target = asio::buffer(room.data(), room.size());
+                    const auto [error, came] = co_await socket_->async_read_some(target, as_values);
+                    if (!error) count = came;
+                }
+                if (count == 0 && !interrupt_) co_return;
+                if (count > 0) interrupt_.reset();
                 input_.commit(count);
                 note_time();
                 break;
@@ -101,6 +114,7 @@ Task Connection::serve() {
 Task Connection::refuse() {
     constexpr Rejection too_many{503, "too_many_connections", "there are too many connections"};
     reject(too_many);
+    if (tls_) co_return;
     if (!write_now()) co_return;  // not even these few bytes fit: the peer is not worth waiting for
     if (!broken_) co_await linger();
 }
@@ -135,14 +149,14 @@ std::optional<Connection::Next> Connection::frame_request() {
 
         head_bytes_ = complete->head_bytes;
         if (const auto rejection = pass_gate()) return reject(*rejection);
+        if (framing_.body_bytes > limits.body_memory) return reject(no_body_memory);
         if (framing_.expects_continue && framing_.body_bytes > 0 && bytes.size() == head_bytes_) {
             output_ += "HTTP/1.1 100 Continue\r\n\r\n";
         }
     }
-    if (bytes.size() - head_bytes_ < framing_.body_bytes) {
-        const std::chrono::seconds for_size(framing_.body_bytes / 1024);
-        return wait_for_bytes(Phase::body, limits.body_time + for_size);
-    }
+    const std::size_t received = std::min(bytes.size() - head_bytes_, framing_.body_bytes);
+    if (!hold_body_memory(received)) return reject(no_body_memory);
+    if (received < framing_.body_bytes) return wait_for_body();
     if (!views_hold_) {  // the bytes have moved since: the same bytes pass again
         if (const auto rejection = pass_gate()) return reject(*rejection);
     }
@@ -167,6 +181,40 @@ std::optional<Rejection> Connection::pass_gate() {
 Connection::Next Connection::wait_for_bytes(Phase phase, std::chrono::milliseconds patience) {
     if (phase_ != phase) enter(phase, now_ + patience);  // bytes that trickle in extend nothing
     return Next::read;
+}
+
+Connection::Next Connection::wait_for_body() {
+    if (phase_ != Phase::body) {
+        enter(Phase::body, now_);
+        if (tls_) sealed_bytes_before_body_ = tls_->received_bytes();
+    }
+    extend_body_time();
+    return Next::read;
+}
+
+// Each kilobyte that came is worth another second, so that a body needs a rate, and who announces
+// one and sends nothing is gone soon. With TLS what has come of a record counts as well, since none
+// of its 16 kB can be read before all are there.
+void Connection::extend_body_time() {
+    std::size_t came = input_.readable().size() - head_bytes_;
+    if (tls_) came = std::max(came, tls_->received_bytes() - sealed_bytes_before_body_);
+    deadline_ = phase_since_ + context_.limits.body_time + time_for(came);
+}
+
+// What has come of the body is counted, and not what was announced, which costs the peer nothing.
+// As long as it fits into the buffer which every connection has, it costs nothing more, and is let
+// through even when all is held.
+bool Connection::hold_body_memory(std::size_t received) {
+    if (head_bytes_ + received <= InputBuffer::initial_bytes) return true;
+    const std::size_t more = received - held_bytes_;
+    held_bytes_ += more;
+    context_.body_bytes_held += more;
+    const bool is_within = context_.body_bytes_held <= context_.limits.body_memory;
+    return is_within || context_.make_room_for_body(*this);
+}
+
+void Connection::release_body_memory() {
+    context_.body_bytes_held -= std::exchange(held_bytes_, 0);
 }
 
 // Every rejection ends the connection: what follows in the input cannot be trusted to be a request.
@@ -259,12 +307,14 @@ void Connection::observe(int status) {
 
 void Connection::start_next_request() {
     input_.consume(head_bytes_ + framing_.body_bytes);
+    release_body_memory();
     head_bytes_ = 0;
     views_hold_ = false;
     scanner_.restart();
 }
 
 void Connection::enter(Phase phase, Instant deadline) {
+    if (phase_ != phase) phase_since_ = now_;
     phase_ = phase;
     deadline_ = deadline;
 }

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "interfaces/http/framing_gate.hpp"
@@ -17,6 +18,7 @@
 #include "interfaces/http/message.hpp"
 #include "interfaces/http/request_ids.hpp"
 #include "interfaces/http/server.hpp"
+#include "interfaces/http/tls_link.hpp"
 
 namespace sluice::http {
 
@@ -28,9 +30,15 @@ using Socket = asio::basic_stream_socket<asio::ip::tcp, Executor>;
 using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
                                          asio::wait_traits<std::chrono::steady_clock>, Executor>;
 using Task = asio::awaitable<void, Executor>;
+using CountTask = asio::awaitable<std::size_t, Executor>;
 using Instant = std::chrono::steady_clock::time_point;
 
 class Connection;
+
+// A peer that moves so many bytes has earned as much time: one second for each kilobyte.
+inline std::chrono::milliseconds time_for(std::size_t bytes) {
+    return std::chrono::milliseconds(bytes * 1000 / 1024);
+}
 
 // What all connections of one server share. Used on the I/O thread only.
 struct ServerContext {
@@ -39,9 +47,15 @@ struct ServerContext {
     Server::Handler handler;
     Server::BodyLimit body_limit;
     Server::Observer observer;
+    std::optional<TlsIdentity> tls;  // for connections to come
     std::function<void(Connection&)> on_closed;
     RequestIds request_ids;
+    // Cuts who sends slowly. False: too much is held still, and this connection has to give way.
+    std::function<bool(const Connection&)> make_room_for_body;
     std::size_t streams = 0;
+    std::function<void()> make_room_for_answers;  // cuts who has not read theirs
+    std::size_t unread_bytes = 0;                 // of Limits::answer_memory
+    std::size_t body_bytes_held = 0;              // of Limits::body_memory
     bool stopping = false;
 };
 
@@ -61,7 +75,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     // runs these keeps the connection alive meanwhile.
     Task serve();
 
-    // Answers 503 without looking at what the peer sends.
+    // Answers 503 without looking at what the peer sends. With TLS there is no answer, since it
+    // would cost a handshake.
     Task refuse();
 
     // Closes the socket and reports to the server that the connection is over.
@@ -78,6 +93,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
     // Lets go of all that belongs to the io_context, which is about to be destroyed.
     void abandon();
+
+    // Since when the peer has left a request or an answer half-way, if it has.
+    std::optional<Instant> dawdles_since() const;
+
+    // Since when the peer has had nothing to say, if that is so.
+    std::optional<Instant> idles_since() const;
+
+    // Since when a body has been on its way for which memory is held, if one is, and how much of it
+    // has come in each second since then.
+    std::optional<Instant> holds_memory_since() const;
+    double body_bytes_per_second(Instant now) const;
+
+    // Since when an answer has waited for the peer to read it, if one does.
+    std::optional<Instant> leaves_unread_since() const;
 
     const std::string& remote_address() const { return request_.remote_address; }
 
@@ -100,12 +129,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
                                         "the request did not arrive in time"};
     static constexpr Rejection stopping{503, "stopping",
                                         "the server is stopping; repeat the request"};
+    static constexpr Rejection no_body_memory{
+        503, "busy", "too many large request bodies are on their way; try again later"};
+    static constexpr Rejection speaks_no_tls{400, "https_required",
+                                             "this port speaks HTTPS; use https:// in the URL"};
 
     // connection.cpp: from bytes to answers
     Next advance();
     std::optional<Next> frame_request();
     std::optional<Rejection> pass_gate();
+    bool hold_body_memory(std::size_t received);
+    void release_body_memory();
     Next wait_for_bytes(Phase phase, std::chrono::milliseconds patience);
+    Next wait_for_body();
+    void extend_body_time();
     Next reject(const Rejection& rejection);
     void dispatch();
     void append_answer();
@@ -116,12 +153,19 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
     // connection_io.cpp: the socket
     bool write_now();
+    bool write_sealed_now();
+    void drop_output();
+    void count_unread(std::size_t bytes);
+    CountTask read_sealed(std::span<char> room);
+    void mind_sealed_bytes();
     Task write_rest();
     Task linger();
     Task stream_body();
     void on_stream_ready();
     void end_stream();
     void watch_peer();
+    void wait_for_peer();
+    std::optional<std::size_t> look_at_peer(bool take);
     void on_peer_activity();
     void hang_up();
     void close_socket();
@@ -131,21 +175,27 @@ class Connection : public std::enable_shared_from_this<Connection> {
     std::optional<Socket> socket_;  // empty once the connection is over
     std::optional<Timer> wake_;     // never expires; cancelled to wake serve()
     bool broken_ = false;           // the socket is closed or has failed
+    std::optional<TlsLink> tls_;    // nothing: plain HTTP
+    bool shaking_hands_ = false;    // for TLS
 
     InputBuffer input_;
     std::string output_;
-    std::size_t written_ = 0;  // of output_
+    std::size_t written_ = 0;       // of output_
+    std::size_t unread_bytes_ = 0;  // of ServerContext::unread_bytes
 
     Phase phase_ = Phase::start;
     Instant now_{};
     Instant deadline_ = Instant::max();
+    Instant phase_since_{};
     std::optional<Rejection> interrupt_;  // why a read was cancelled
 
     HeadScanner scanner_;
     Head head_;
     Framing framing_;
     std::size_t head_bytes_ = 0;  // 0: the head is not complete yet
-    bool views_hold_ = false;     // whether head_ still points at the bytes in input_
+    std::size_t held_bytes_ = 0;  // of ServerContext::body_bytes_held
+    std::size_t sealed_bytes_before_body_ = 0;
+    bool views_hold_ = false;  // whether head_ still points at the bytes in input_
     Request request_;
     Instant request_read_at_{};
 

@@ -1,5 +1,7 @@
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
@@ -34,16 +36,81 @@ constexpr std::size_t discarded_bytes_max = 64 * 1024;
 // Tries without suspending, which nearly always suffices. False: the socket does not take all of
 // it.
 bool Connection::write_now() {
+    if (tls_) return write_sealed_now();
     error_code error;
     const auto rest = asio::buffer(output_.data() + written_, output_.size() - written_);
     written_ += socket_->write_some(rest, error);
     if (error == asio::error::would_block || error == asio::error::try_again) return false;
     if (error) close_socket();
     if (!error && written_ < output_.size()) return false;
+    drop_output();
+    return true;
+}
+
+bool Connection::write_sealed_now() {
+    const auto [step, bytes] = tls_->write(std::string_view(output_).substr(written_));
+    written_ += bytes;
+    if (step == TlsLink::Step::wait_to_write) return false;
+    if (step != TlsLink::Step::done) close_socket();
+    drop_output();
+    return true;
+}
+
+void Connection::drop_output() {
     output_.clear();
     written_ = 0;
     if (output_.capacity() > output_bytes_kept) output_.shrink_to_fit();
-    return true;
+}
+
+void Connection::count_unread(std::size_t bytes) {
+    context_.unread_bytes += bytes;
+    context_.unread_bytes -= std::exchange(unread_bytes_, bytes);
+}
+
+// Reads until there are plain bytes. Zero: none will come, or the wait was interrupted.
+CountTask Connection::read_sealed(std::span<char> room) {
+    for (;;) {
+        const auto [step, bytes] = tls_->read(room);
+        if (step == TlsLink::Step::done) co_return bytes;
+        if (step == TlsLink::Step::over) break;
+
+        mind_sealed_bytes();
+        const bool to_read = step == TlsLink::Step::wait_to_read;
+        const auto [error] = co_await socket_->async_wait(
+            to_read ? Socket::wait_read : Socket::wait_write, as_values);
+        if (error || broken_) break;
+        note_time();
+    }
+    if (tls_->is_ready()) co_return 0;
+    interrupt_.reset();  // without a handshake nobody can be told
+    if (tls_->met_plain_http()) {
+        tls_.reset();
+        interrupt_ = speaks_no_tls;
+    }
+    co_return 0;
+}
+
+// The handshake, and a record that has not come as a whole, take from the time for the headers: a
+// peer that sends them bit by bit is not idle.
+void Connection::mind_sealed_bytes() {
+    if (shaking_hands_ && tls_->is_ready()) {
+        shaking_hands_ = false;
+        // We say nothing after the handshake, and a peer that holds its request back until we have
+        // acknowledged its last words would wait 40 ms for the kernel to do so by itself.
+        const int at_once = 1;
+        ::setsockopt(socket_->native_handle(), IPPROTO_TCP, TCP_QUICKACK, &at_once,
+                     sizeof(at_once));
+        const bool has_asked = !input_.empty();  // the first words came with the last of these
+        if (phase_ == Phase::head && has_asked) deadline_ = now_ + context_.limits.header_time;
+        if (phase_ == Phase::head && !has_asked) {
+            enter(Phase::idle, now_ + context_.limits.idle_time);
+        }
+    }
+    if (phase_ == Phase::body) extend_body_time();
+    const bool has_begun = shaking_hands_ || tls_->has_unread();
+    if (has_begun && phase_ == Phase::idle) {
+        enter(Phase::head, now_ + context_.limits.header_time);
+    }
 }
 
 Task Connection::write_rest() {
@@ -51,12 +118,19 @@ Task Connection::write_rest() {
     const Instant deadline = deadline_;
     note_time();
     const Instant start = now_;
+    const std::size_t written_before = written_;
     write_blocked_ = true;
-    do {
-        enter(Phase::writing, now_ + context_.limits.write_time);
+    enter(Phase::writing, Instant::max());
+    count_unread(output_.size());
+    context_.make_room_for_answers();
+    while (!broken_) {
+        const auto for_size = time_for(written_ - written_before);
+        enter(Phase::writing, start + context_.limits.write_time + for_size);
         co_await socket_->async_wait(Socket::wait_write, as_values);
         note_time();
-    } while (!broken_ && !write_now());
+        if (broken_ || write_now()) break;
+    }
+    count_unread(0);
     write_blocked_ = false;
     // The time that the peer took to read is not taken from what it has for its next request.
     enter(phase, deadline == Instant::max() ? deadline : deadline + (now_ - start));
@@ -66,10 +140,12 @@ Task Connection::write_rest() {
 // reset the connection and may take the answer away from it.
 Task Connection::linger() {
     error_code ignored;
+    if (tls_) tls_->say_goodbye();
     socket_->shutdown(Socket::shutdown_send, ignored);
     note_time();
     enter(Phase::lingering, now_ + linger_time);
     input_.consume(input_.readable().size());
+    release_body_memory();
     for (std::size_t drained = 0; !broken_ && drained < linger_bytes_max;) {
         const std::span<char> room = input_.prepare();
         const auto target = asio::buffer(room.data(), room.size());
@@ -124,11 +200,36 @@ void Connection::end_stream() {
 // when the next read starts does no harm: both complete.
 void Connection::watch_peer() {
     if (watching_ || broken_) return;
+    if (!tls_ || !tls_->has_unread()) return wait_for_peer();
+    watching_ = true;  // the socket will not tell of what was read from it already
+    asio::post(socket_->get_executor(), [self = shared_from_this()] {
+        self->watching_ = false;
+        if (!self->broken_) self->on_peer_activity();
+    });
+}
+
+void Connection::wait_for_peer() {
     watching_ = true;
     socket_->async_wait(Socket::wait_read, [self = shared_from_this()](const error_code& error) {
         self->watching_ = false;
         if (!error && !self->broken_) self->on_peer_activity();
     });
+}
+
+// How many bytes of the peer are there, or were taken and dropped. Nothing: the peer is gone.
+std::optional<std::size_t> Connection::look_at_peer(bool take) {
+    std::array<char, 1024> scratch{};
+    if (tls_) {
+        const TlsLink::Outcome outcome =
+            take ? tls_->read(scratch) : TlsLink::Outcome{.step = tls_->peek(), .bytes = 1};
+        if (outcome.step == TlsLink::Step::over) return std::nullopt;
+        return outcome.step == TlsLink::Step::done ? outcome.bytes : 0;
+    }
+    const int flags = MSG_DONTWAIT | (take ? 0 : MSG_PEEK);
+    const auto count = ::recv(socket_->native_handle(), scratch.data(), scratch.size(), flags);
+    if (count > 0) return static_cast<std::size_t>(count);
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return 0;
+    return std::nullopt;
 }
 
 void Connection::on_peer_activity() {
@@ -137,19 +238,13 @@ void Connection::on_peer_activity() {
 
     // A streamed answer is the last one, so what the peer still sends is dropped; otherwise it is
     // the next request and stays where it is.
-    std::array<char, 1024> scratch{};
-    const int flags = MSG_DONTWAIT | (is_streaming ? 0 : MSG_PEEK);
-    const auto count = ::recv(socket_->native_handle(), scratch.data(), scratch.size(), flags);
-    if (count > 0) {
-        if (!is_streaming) return;
-        discarded_bytes_ += static_cast<std::size_t>(count);
-        if (discarded_bytes_ > discarded_bytes_max) return cut();
-        return watch_peer();
-    }
-    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
-        return watch_peer();
-    }
-    hang_up();
+    const std::optional<std::size_t> bytes = look_at_peer(is_streaming);
+    if (!bytes) return hang_up();
+    if (*bytes == 0) return wait_for_peer();
+    if (!is_streaming) return;
+    discarded_bytes_ += *bytes;
+    if (discarded_bytes_ > discarded_bytes_max) return cut();
+    watch_peer();
 }
 
 // The peer is gone, or is treated as if it were. Whoever works on its request is told.
@@ -166,6 +261,8 @@ void Connection::cut() {
 
 void Connection::close_socket() {
     broken_ = true;
+    release_body_memory();
+    count_unread(0);
     error_code ignored;
     if (socket_) socket_->close(ignored);
     wake();
@@ -173,6 +270,30 @@ void Connection::close_socket() {
 
 void Connection::wake() {
     if (wake_) wake_->cancel();
+}
+
+std::optional<Instant> Connection::dawdles_since() const {
+    const bool is_half_way = phase_ == Phase::head || phase_ == Phase::body ||
+                             (phase_ == Phase::writing && !stream_) || phase_ == Phase::lingering;
+    return is_half_way && !broken_ ? std::optional(phase_since_) : std::nullopt;
+}
+
+std::optional<Instant> Connection::idles_since() const {
+    return phase_ == Phase::idle && !broken_ ? std::optional(phase_since_) : std::nullopt;
+}
+
+std::optional<Instant> Connection::leaves_unread_since() const {
+    return write_blocked_ && !broken_ ? std::optional(phase_since_) : std::nullopt;
+}
+
+std::optional<Instant> Connection::holds_memory_since() const {
+    const bool holds = phase_ == Phase::body && held_bytes_ > 0 && !broken_;
+    return holds ? std::optional(phase_since_) : std::nullopt;
+}
+
+double Connection::body_bytes_per_second(Instant now) const {
+    const std::chrono::duration<double> taken = now - phase_since_;
+    return static_cast<double>(held_bytes_) / std::max(taken.count(), 0.001);
 }
 
 void Connection::sweep(Instant now) {

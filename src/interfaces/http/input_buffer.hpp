@@ -11,6 +11,8 @@ namespace sluice::http {
 // The bytes that have been received and not yet been used. Views into it hold until prepare().
 class InputBuffer {
   public:
+    static constexpr std::size_t initial_bytes = 8 * 1024;
+
     std::string_view readable() const { return {bytes_.data() + begin_, end_ - begin_}; }
     bool empty() const { return begin_ == end_; }
 
@@ -38,7 +40,6 @@ class InputBuffer {
     }
 
   private:
-    static constexpr std::size_t initial_bytes = 8 * 1024;
     static constexpr std::size_t room_bytes_min = 4 * 1024;
     static constexpr std::size_t kept_bytes_max = 32 * 1024;
 

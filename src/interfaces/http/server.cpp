@@ -1,5 +1,8 @@
 #include "interfaces/http/server.hpp"
 
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <atomic>
 #include <boost/asio/basic_socket_acceptor.hpp>
@@ -14,6 +17,8 @@
 
 #include "domain/check.hpp"
 #include "interfaces/http/connection.hpp"
+#include "interfaces/http/room.hpp"
+#include "interfaces/http/server_options.hpp"
 
 // The server: accepts, counts, sweeps, and stops. All of it runs on the thread that calls run();
 // the io_context keeps running as long as the acceptor, a connection, or one of the timers is
@@ -25,51 +30,12 @@ namespace {
 using boost::system::error_code;
 using Acceptor = asio::basic_socket_acceptor<asio::ip::tcp, Executor>;
 
-constexpr std::chrono::milliseconds sweep_period_max{500};
-constexpr std::chrono::milliseconds sweep_period_min{10};
 constexpr std::chrono::milliseconds accept_pause{100};
+
+constexpr int unsent_bytes_max = 64 * 1024;
 
 // Peers over the limits are told so, but only as many at once as costs next to nothing.
 constexpr std::size_t refusals_max = 64;
-
-asio::ip::address address_of(const std::string& host) {
-    if (host == "localhost") return asio::ip::address_v4::loopback();
-    const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
-    error_code error;
-    const auto address =
-        asio::ip::make_address(bracketed ? host.substr(1, host.size() - 2) : host, error);
-    if (error) throw std::runtime_error("cannot listen on '" + host + "': not an IP address");
-    return address;
-}
-
-// An IPv4 peer of a dual-stack socket looks like any other IPv4 peer.
-asio::ip::address plain_address(const asio::ip::address& address) {
-    if (address.is_v6() && address.to_v6().is_v4_mapped()) {
-        return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
-    }
-    return address;
-}
-
-GateRules gate_rules(const ServerOptions& options) {
-    GateRules rules;
-    rules.header_bytes = options.limits.header_bytes;
-    rules.header_count = options.limits.header_count;
-    rules.target_bytes = options.limits.target_bytes;
-    for (const std::string& host : options.allowed_hosts) {
-        const bool bare_v6 = std::count(host.begin(), host.end(), ':') > 1 && host.front() != '[';
-        const auto name = normal_host(bare_v6 ? "[" + host + "]" : host);
-        if (!name) throw std::runtime_error("not a host name: '" + host + "'");
-        rules.allowed_hosts.push_back(*name);
-    }
-    return rules;
-}
-
-// Often enough that a timeout is kept to within a quarter of itself, or half a second.
-std::chrono::milliseconds sweep_period(const Limits& limits) {
-    const auto shortest = std::min({limits.header_time, limits.body_time, limits.idle_time,
-                                    limits.write_time, limits.stream_life});
-    return std::clamp(shortest / 4, sweep_period_min, sweep_period_max);
-}
 
 void report(const std::exception_ptr& failure) {
     try {
@@ -95,6 +61,9 @@ class Server::Core {
     void post(std::function<void()> task) { asio::post(io_, std::move(task)); }
     void stop(std::chrono::milliseconds patience);
     void on_signals(std::vector<int> signals, std::function<void(int)> action);
+    void on_each_signal(int signal, std::function<void()> action);
+    void reload_tls() { context_.tls = TlsIdentity(tls_files_); }
+    const std::optional<TlsIdentity>& tls_identity() const { return context_.tls; }
     void every(std::chrono::milliseconds period, std::function<void()> action);
 
   private:
@@ -104,18 +73,22 @@ class Server::Core {
         std::function<void()> action;
     };
     void repeat(Repeated& repeated);
+    void await_signal(asio::signal_set& set, std::shared_ptr<std::function<void()>> action);
     void listen(const ServerOptions& options);
     void accept_next();
     void on_accepted(const error_code& error, Socket socket);
     void admit(Socket socket);
     bool has_room_for(const asio::ip::address& address);
+    bool make_room_for_body(const Connection& asking);
+    void make_room_for_answers();
     void start(std::shared_ptr<Connection> connection);
     void on_closed(Connection& connection);
     void sweep_regularly();
     void wind_up();
 
     ServerContext context_;
-    std::vector<Connection*> connections_;  // each lives until on_closed() or the destructor
+    TlsFiles tls_files_;
+    Connections connections_;  // each lives until on_closed() or the destructor
     std::unordered_map<std::string, std::size_t> admitted_by_address_;  // loopback left out
     std::size_t refusals_ = 0;
     std::atomic<std::size_t> open_ = 0;
@@ -131,13 +104,18 @@ class Server::Core {
 };
 
 Server::Core::Core(ServerOptions options, Handler handler, BodyLimit body_limit, Observer observer)
-    : sweep_period_(sweep_period(options.limits)) {
+    : tls_files_(options.tls), sweep_period_(sweep_period(options.limits)) {
     check(handler != nullptr, "the http server has a handler");
     context_.limits = options.limits;
     context_.rules = gate_rules(options);
     context_.handler = std::move(handler);
     context_.body_limit = std::move(body_limit);
     context_.observer = std::move(observer);
+    if (tls_files_.is_given()) reload_tls();
+    context_.make_room_for_body = [this](const Connection& asking) {
+        return make_room_for_body(asking);
+    };
+    context_.make_room_for_answers = [this] { make_room_for_answers(); };
     context_.on_closed = [this](Connection& connection) { on_closed(connection); };
     listen(options);
     accept_next();
@@ -150,7 +128,7 @@ Server::Core::~Core() {
 }
 
 void Server::Core::listen(const ServerOptions& options) {
-    const asio::ip::tcp::endpoint endpoint(address_of(options.host), options.port);
+    const asio::ip::tcp::endpoint endpoint(listening_address(options.host), options.port);
     try {
         acceptor_.open(endpoint.protocol());
         acceptor_.set_option(asio::socket_base::reuse_address(true));
@@ -192,6 +170,9 @@ void Server::Core::admit(Socket socket) {
     socket.set_option(asio::ip::tcp::no_delay(true), error);
     socket.non_blocking(true, error);
     if (error) return;
+    // A peer that does not read fills a buffer of ours, which is counted, and not the kernel's.
+    ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_bytes_max,
+                 sizeof(unsent_bytes_max));
 
     const asio::ip::address address = plain_address(endpoint.address());
     const bool has_room = has_room_for(address);
@@ -207,10 +188,29 @@ void Server::Core::admit(Socket socket) {
 
 bool Server::Core::has_room_for(const asio::ip::address& address) {
     const Limits& limits = context_.limits;
-    if (connections_.size() - refusals_ >= limits.connections) return false;
-    if (address.is_loopback()) return true;
-    const auto found = admitted_by_address_.find(address.to_string());
-    return found == admitted_by_address_.end() || found->second < limits.connections_per_address;
+    if (!address.is_loopback()) {
+        const auto found = admitted_by_address_.find(address.to_string());
+        const bool has_many =
+            found != admitted_by_address_.end() && found->second >= limits.connections_per_address;
+        if (has_many) return false;
+    }
+    return connections_.size() - refusals_ < limits.connections ||
+           make_room_for_connection(connections_, std::chrono::steady_clock::now());
+}
+
+bool Server::Core::make_room_for_body(const Connection& asking) {
+    const Instant now = std::chrono::steady_clock::now();
+    while (context_.body_bytes_held > context_.limits.body_memory) {
+        if (!cut_slowest_body(connections_, asking, now)) return false;
+    }
+    return true;
+}
+
+void Server::Core::make_room_for_answers() {
+    const Instant now = std::chrono::steady_clock::now();
+    while (context_.unread_bytes > context_.limits.answer_memory) {
+        if (!cut_slowest_reader(connections_, now)) return;
+    }
 }
 
 void Server::Core::start(std::shared_ptr<Connection> connection) {
@@ -311,6 +311,21 @@ void Server::Core::on_signals(std::vector<int> signals, std::function<void(int)>
     signals_.push_back(std::move(set));
 }
 
+void Server::Core::on_each_signal(int signal, std::function<void()> action) {
+    auto set = std::make_unique<asio::signal_set>(io_, signal);
+    await_signal(*set, std::make_shared<std::function<void()>>(std::move(action)));
+    signals_.push_back(std::move(set));
+}
+
+void Server::Core::await_signal(asio::signal_set& set,
+                                std::shared_ptr<std::function<void()>> action) {
+    set.async_wait([this, &set, action = std::move(action)](const error_code& cancelled, int) {
+        if (cancelled || (context_.stopping && connections_.empty())) return;
+        (*action)();
+        await_signal(set, action);
+    });
+}
+
 Server::Server(ServerOptions options, Handler handler, BodyLimit body_limit, Observer observer)
     : core_(std::make_unique<Core>(std::move(options), std::move(handler), std::move(body_limit),
                                    std::move(observer))) {}
@@ -335,6 +350,18 @@ std::size_t Server::open_connections() const {
 
 void Server::on_signals(std::vector<int> signals, std::function<void(int)> action) {
     core_->on_signals(std::move(signals), std::move(action));
+}
+
+void Server::on_each_signal(int signal, std::function<void()> action) {
+    core_->on_each_signal(signal, std::move(action));
+}
+
+void Server::reload_tls() {
+    core_->reload_tls();
+}
+
+std::optional<TlsIdentity> Server::tls_identity() const {
+    return core_->tls_identity();
 }
 
 void Server::every(std::chrono::milliseconds period, std::function<void()> action) {

@@ -4,26 +4,32 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "interfaces/http/message.hpp"
+#include "interfaces/http/tls_identity.hpp"
 
 namespace sluice::http {
 
 struct Limits {
     std::chrono::milliseconds header_time{
         5000};  // from a request's first byte to the end of its headers
-    std::chrono::milliseconds body_time{10000};  // for the body, plus one second per kilobyte of it
+    std::chrono::milliseconds body_time{
+        10000};  // for the body, plus one second for each kilobyte that has come
     std::chrono::milliseconds idle_time{30000};  // between two requests of a connection
-    std::chrono::milliseconds write_time{30000};  // for a peer that does not read its answer
+    std::chrono::milliseconds write_time{
+        30000};  // for a peer to read its answer, plus one second for each kilobyte that it took
     std::chrono::milliseconds stream_life{
         3600000};  // after this a streamed answer ends and is resumed
     std::size_t header_bytes = 8 * 1024;
     std::size_t header_count = 64;
     std::size_t target_bytes = 2048;
-    std::size_t body_bytes = 1024 * 1024;  // unless the route says otherwise
+    std::size_t body_bytes = 1024 * 1024;           // unless the route says otherwise
+    std::size_t body_memory = 256 * 1024 * 1024;    // of what has come of all bodies together
+    std::size_t answer_memory = 256 * 1024 * 1024;  // of all answers that peers have not read yet
     std::size_t connections = 2048;
     std::size_t connections_per_address =
         128;  // loopback is exempt: proxies and local tools come from there
@@ -36,6 +42,7 @@ struct ServerOptions {
     Limits limits{};
     std::vector<std::string>
         allowed_hosts{};  // names for the Host header, without port; empty: any
+    TlsFiles tls{};       // not given: plain HTTP
 };
 
 // What the server tells about each answered request.
@@ -47,15 +54,16 @@ struct RequestRecord {
     std::string_view request_id;
 };
 
-// An HTTP/1.1 server on one I/O thread. Every request passes the framing gate before a handler sees
-// it.
+// An HTTP/1.1 server on one I/O thread, with or without TLS. Every request passes the framing gate
+// before a handler sees it.
 class Server {
   public:
     using Handler = std::function<void(const Request&, Reply)>;
     using BodyLimit = std::function<std::size_t(Verb, std::string_view path)>;
     using Observer = std::function<void(const RequestRecord&)>;
 
-    // Binds and listens; throws std::runtime_error naming the address when it cannot.
+    // Binds and listens; throws std::runtime_error naming the address, or what is wrong with the
+    // certificate, when it cannot.
     // `handler` is called on the I/O thread for each request; `body_limit` before its body is read.
     Server(ServerOptions options, Handler handler, BodyLimit body_limit, Observer observer);
     ~Server();
@@ -75,6 +83,17 @@ class Server {
     // Calls `action` on the I/O thread once, when one of these signals arrives; from then on they
     // have their usual effect again. To be called before run().
     void on_signals(std::vector<int> signals, std::function<void(int)> action);
+
+    // Calls `action` on the I/O thread each time this signal arrives. To be called before run().
+    void on_each_signal(int signal, std::function<void()> action);
+
+    // Reads certificate and key again. Connections that are made from now on use them; the others
+    // go on as they are. Throws std::runtime_error with what is wrong, and keeps the pair that it
+    // has. On the I/O thread.
+    void reload_tls();
+
+    // Nothing without TLS.
+    std::optional<TlsIdentity> tls_identity() const;
 
     // Calls `action` on the I/O thread again and again, until the server has stopped.
     void every(std::chrono::milliseconds period, std::function<void()> action);

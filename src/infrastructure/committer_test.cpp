@@ -1,0 +1,75 @@
+#include "infrastructure/committer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "infrastructure/memory/memory_store.hpp"
+#include "infrastructure/system_clock.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t mib = 1024 * 1024;
+
+struct Silent : Telemetry {
+    void committed(const CommitRecord&) override {}
+};
+
+// A committer that stands still, as it would while its store does not answer.
+class StoppedCommitter : public testing::Test {
+  protected:
+    StoppedCommitter() {
+        committer.post_one<Heartbeat>({}, [](auto) {});
+        stands.get_future().wait();
+    }
+    ~StoppedCommitter() override { go_on.set_value(); }
+
+    // The report of a worker that nobody knows, which carries this much.
+    bool is_refused(std::size_t bytes) {
+        bool refused = false;
+        Report report;
+        report.result.assign(bytes, 'x');
+        // Called at once, or never: nobody delivers the answers here.
+        committer.post_one<Report>(std::move(report),
+                                   [&refused](const auto& answer) { refused = !answer; });
+        return refused;
+    }
+
+    MemoryStore store;
+    Engine engine{store, {}};
+    SystemClock clock;
+    Silent telemetry;
+    std::promise<void> stands;
+    std::promise<void> go_on;
+    std::shared_future<void> goes_on{go_on.get_future()};
+    bool stood = false;
+    Committer committer{engine, clock, telemetry,
+                        [this](const std::shared_ptr<Batch>&, const std::vector<JobId>&) {
+                            if (!std::exchange(stood, true)) stands.set_value();
+                            goes_on.wait();
+                        }};
+};
+
+TEST_F(StoppedCommitter, TakesAsManyBytesAsItsLimitAndNotOneMore) {
+    for (int i = 0; i < 8; ++i) EXPECT_FALSE(is_refused(32 * mib)) << i;
+
+    EXPECT_TRUE(is_refused(1));
+    EXPECT_TRUE(is_refused(mib));
+    EXPECT_FALSE(is_refused(0)) << "what carries nothing is let through";
+}
+
+TEST_F(StoppedCommitter, RefusesAtOnceWhatIsOverItsLimitAlone) {
+    EXPECT_TRUE(is_refused(256 * mib + 1));
+    EXPECT_FALSE(is_refused(mib));
+}
+
+TEST_F(StoppedCommitter, RefusesHundredsThatComeWhenItIsFull) {
+    int refused = 0;
+    for (int i = 0; i < 8; ++i) EXPECT_FALSE(is_refused(32 * mib));
+    for (int i = 0; i < 800; ++i) refused += is_refused(mib);
+    EXPECT_EQ(refused, 800);
+}
+
+}  // namespace
+}  // namespace sluice

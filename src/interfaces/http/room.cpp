@@ -1,0 +1,73 @@
+#include "interfaces/http/room.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+namespace sluice::http {
+namespace {
+
+using Since = std::optional<Instant> (Connection::*)() const;
+
+constexpr std::chrono::seconds spared_time{1};
+
+// Cuts the connection that has been in this state for longest.
+bool cut_longest(const Connections& all, Since since, Instant now) {
+    Connection* found = nullptr;
+    Instant start = now - spared_time;
+    for (Connection* connection : all) {
+        const std::optional<Instant> its_start = (connection->*since)();
+        if (!connection->is_admitted || !its_start || *its_start > start) continue;
+        start = *its_start;
+        found = connection;
+    }
+    if (found != nullptr) found->cut();
+    return found != nullptr;
+}
+
+std::ptrdiff_t count(const Connections& all, Since since) {
+    return std::count_if(all.begin(), all.end(), [&](const Connection* connection) {
+        return connection->is_admitted && (connection->*since)();
+    });
+}
+
+}  // namespace
+
+// Either who is half-way, with a request or an answer, or who is idle has to go, and it is always
+// the one that has been so for longest. Whoever wants to keep others out has to fill the places
+// with one of the two kinds, so the kind that has more places is the one to take from: an attacker
+// that trickles bytes does not cost idle clients their connections, and one that hoards idle
+// connections does not cost anybody a request that is on its way. (Idle ones first, always, would
+// be wrong in the first case: each client would have to connect anew for each request.) With as
+// many of both, who is half-way for a second is slow on purpose, most likely.
+bool make_room_for_connection(const Connections& all, Instant now) {
+    Since first = &Connection::dawdles_since;
+    Since second = &Connection::idles_since;
+    if (count(all, second) > count(all, first)) std::swap(first, second);
+    return cut_longest(all, first, now) || cut_longest(all, second, now);
+}
+
+// By the rate and not by the time, since who starts anew again and again is always the youngest.
+bool cut_slowest_body(const Connections& all, const Connection& asking, Instant now) {
+    Connection* found = nullptr;
+    double least = 0;
+    const Instant newest = now - spared_time;
+    for (Connection* connection : all) {
+        const std::optional<Instant> start = connection->holds_memory_since();
+        if (!start || *start > newest) continue;
+        const double rate = connection->body_bytes_per_second(now);
+        if (found != nullptr && rate >= least) continue;
+        least = rate;
+        found = connection;
+    }
+    if (found == nullptr || found == &asking) return false;
+    found->cut();
+    return true;
+}
+
+bool cut_slowest_reader(const Connections& all, Instant now) {
+    return cut_longest(all, &Connection::leaves_unread_since, now);
+}
+
+}  // namespace sluice::http
