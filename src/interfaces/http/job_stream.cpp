@@ -95,17 +95,17 @@ class JobSource : public StreamSource {
 
 void stream_job(Call call, JobStreamStart start, const JobStreamWords& words) {
     const auto question = [start](JobReader& reader) { return find_start(reader, start); };
-    call.app.queries.ask<Start>(
-        question, [&app = call.app, reply = call.reply, id = start.job, words,
-                   &request_id = call.request.request_id](Result<Start> found) {
-            if (!found) return reply.send(problem_of(found.error(), request_id));
-            if (found->over) {
-                Response nothing;
-                nothing.status = 204;
-                return reply.send(std::move(nothing));
-            }
-            stream_from_store(app, reply, id, std::make_shared<JobSource>(id, found->place, words));
-        });
+    call.app.queries.ask<Start>(question, [call, id = start.job, words](Result<Start> found) {
+        if (!found) {
+            return call.reply.send(problem_of(found.error(), call.request.request_id));
+        }
+        if (found->over) {
+            Response nothing;
+            nothing.status = 204;
+            return call.reply.send(std::move(nothing));
+        }
+        stream_from_store(call, id, std::make_shared<JobSource>(id, found->place, words));
+    });
 }
 
 }  // namespace sluice::http

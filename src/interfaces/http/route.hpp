@@ -6,12 +6,14 @@
 #include <string_view>
 
 #include "interfaces/http/app.hpp"
+#include "interfaces/http/rights.hpp"
 
 namespace sluice::http {
 
 struct Route {
     Verb verb;
     std::string_view pattern;  // {…} stands for one segment; at most two
+    Right right;               // who may
     void (*handler)(Call);
     std::size_t body_bytes = 0;  // zero: the usual limit
 };

@@ -1,21 +1,39 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 
-#include "interfaces/http/app.hpp"
+#include "interfaces/http/route.hpp"
 
 namespace sluice::http {
 
-// Finds the handler for the request in the table of routes and calls it, or answers 404, 405 or
-// 415.
-void dispatch(const Request& request, App& app, Reply reply);
+// Everything that the engine can be asked, in the order in which it is looked at.
+std::span<const Contract* const> contracts();
+
+// The contract with the longest prefix of the path: in its words a refusal is said.
+const Contract& contract_of(std::string_view path);
+
+struct FoundRoute {
+    const Route* route = nullptr;
+    std::string_view first{};   // what stands in the path at its first {…}
+    std::string_view second{};  // and at its second
+    std::string allowed{};      // verbs that the path does have, when the route was not found
+};
+FoundRoute find_route(Verb verb, std::string_view path);
 
 // How many bytes a request to this path may carry.
 std::size_t body_limit(Verb verb, std::string_view path, std::size_t usual);
 
 // The route's pattern, such as /api/v1/jobs/{id}, for metrics; "other" when there is none.
 std::string_view route_of(Verb verb, std::string_view path);
+
+// Throws std::logic_error, naming it, when there is a route that nobody may use or everybody may by
+// mistake. To be called before the first request.
+void check_rights();
+
+// The table of routes and who may use them, for docs/security.md.
+std::string rights_table();
 
 }  // namespace sluice::http

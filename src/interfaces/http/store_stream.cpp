@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "interfaces/http/problem.hpp"
+
 namespace sluice::http {
 namespace {
 
@@ -10,8 +12,11 @@ constexpr Duration ping_period = std::chrono::seconds(15);
 
 class StoreStream : public BodyStream {
   public:
-    StoreStream(App& app, JobId subject, std::shared_ptr<StreamSource> source)
-        : subject_(subject), shared_(std::make_shared<Shared>(app, std::move(source))) {
+    StoreStream(const Call& call, JobId subject, std::shared_ptr<StreamSource> source,
+                std::vector<Holdings::Place> places)
+        : subject_(subject),
+          places_(std::move(places)),
+          shared_(std::make_shared<Shared>(call.app, call.caller, std::move(source))) {
         shared_->text = "retry: 2000\n\n";
     }
     ~StoreStream() override { shared_->closed = true; }
@@ -27,6 +32,7 @@ class StoreStream : public BodyStream {
         watcher.on_tick = [weak] {
             const auto shared = weak.lock();
             if (!shared) return;
+            if (!shared->app.access.is_still_good(*shared->caller)) return end(*shared);
             if (shared->source->changes_unnoticed()) look(shared);
             ping(*shared);
         };
@@ -45,10 +51,11 @@ class StoreStream : public BodyStream {
   private:
     // What a question in flight needs even when the stream is gone by the time it is answered.
     struct Shared {
-        Shared(App& a, std::shared_ptr<StreamSource> s)
-            : app(a), source(std::move(s)), last_sent(a.clock.now()) {}
+        Shared(App& a, CallerPtr c, std::shared_ptr<StreamSource> s)
+            : app(a), caller(std::move(c)), source(std::move(s)), last_sent(a.clock.now()) {}
 
         App& app;
+        CallerPtr caller;
         std::shared_ptr<StreamSource> source;  // shared with the question in flight
         Timestamp last_sent;
         std::string text;
@@ -90,6 +97,12 @@ class StoreStream : public BodyStream {
         shared->ready();
     }
 
+    // What the caller showed is good no more.
+    static void end(Shared& shared) {
+        shared.ended = true;
+        shared.ready();
+    }
+
     static void ping(Shared& shared) {
         const Timestamp now = shared.app.clock.now();
         if (now - shared.last_sent < ping_period) return;
@@ -99,9 +112,33 @@ class StoreStream : public BodyStream {
     }
 
     JobId subject_;
+    std::vector<Holdings::Place> places_;
     std::shared_ptr<Shared> shared_;
     std::unique_ptr<JobFeed::Watch> watch_;
 };
+
+// Nothing: too many are taken.
+std::vector<Holdings::Place> places_for_stream(const Call& call) {
+    Holdings& streams = call.app.turnstile.streams;
+    const CallerLimits& limits = call.app.turnstile.limits;
+    const Caller& caller = *call.caller;
+    std::vector<Holdings::Place> places;
+    if (caller.credential.empty()) return {streams.take("", 0)};
+    places.push_back(streams.take("tenant " + caller.tenant, limits.streams_per_tenant));
+    places.push_back(streams.take(fmt::format("{} {}", caller.credential, caller.name),
+                                  limits.streams_per_token));
+    if (!places.front() || !places.back()) places.clear();
+    return places;
+}
+
+Response too_many_streams(std::string_view request_id) {
+    Response response = problem(429, "too_many_streams",
+                                "too many streams are open for this token or its tenant; close "
+                                "some, or try again later",
+                                request_id);
+    response.headers.emplace_back("Retry-After", "5");
+    return response;
+}
 
 }  // namespace
 
@@ -114,12 +151,14 @@ void append_stream_event(std::string& out, std::optional<std::int64_t> id, std::
     out += fmt::format("event: {}\ndata: {}\n\n", type, data);
 }
 
-void stream_from_store(App& app, const Reply& reply, JobId subject,
-                       std::shared_ptr<StreamSource> source) {
+void stream_from_store(const Call& call, JobId subject, std::shared_ptr<StreamSource> source) {
+    auto places = places_for_stream(call);
+    if (places.empty()) return call.reply.send(too_many_streams(call.request.request_id));
     Response head;
     head.content_type = "text/event-stream; charset=utf-8";
     head.headers.emplace_back("X-Accel-Buffering", "no");
-    reply.stream(std::move(head), std::make_unique<StoreStream>(app, subject, std::move(source)));
+    call.reply.stream(std::move(head), std::make_unique<StoreStream>(
+                                           call, subject, std::move(source), std::move(places)));
 }
 
 }  // namespace sluice::http

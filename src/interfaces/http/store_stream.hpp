@@ -33,7 +33,7 @@ void append_stream_event(std::string& out, std::optional<std::int64_t> id, std::
 // Answers with Server-Sent Events until the source has ended or the client has gone. Whenever
 // something is told to those who watch `subject`, the source reads on. It reads the store, never a
 // message, so that nothing is lost when a hint is.
-void stream_from_store(App& app, const Reply& reply, JobId subject,
-                       std::shared_ptr<StreamSource> source);
+// It also ends when what the caller has shown is good no more.
+void stream_from_store(const Call& call, JobId subject, std::shared_ptr<StreamSource> source);
 
 }  // namespace sluice::http

@@ -28,13 +28,15 @@ Page<Attributes::value_type> read_members(const Entity& app, const PageQuery& qu
 }
 
 // Without its members, who have a list of their own.
-void write_app(JsonWriter& json, Entity app) {
+void write_app(JsonWriter& json, Entity app, const SecretMarks& secrets) {
     app.attributes.erase("members");
-    write_entity(json, app);
+    write_entity(json, app, secrets);
 }
 
-Response app_response(int status, const EntityAnswer& answer) {
-    return data(status, [&](JsonWriter& json) { write_app(json, *answer.entity); });
+Show app_response(const App& app) {
+    return [&secrets = app.rules.secrets](int status, const EntityAnswer& answer) {
+        return data(status, [&](JsonWriter& json) { write_app(json, *answer.entity, secrets); });
+    };
 }
 
 void write_member(JsonWriter& json, const Attributes::value_type& member) {
@@ -65,7 +67,8 @@ void create_app(Call call) {
         std::string id = take_text(wish.fields, "id");
         return rules::create_app(desk, wish.caller, std::move(id), std::move(wish.fields));
     };
-    change(std::move(call), 201, std::move(fields), decide, app_response);
+    Show show = app_response(call.app);
+    change(std::move(call), 201, std::move(fields), decide, std::move(show));
 }
 
 // Those that the caller is a member of.
@@ -75,13 +78,15 @@ void list_apps(Call call) {
     if (!params) return call.reply.send(refusal_of(params.error(), request_id));
     const auto query = read_page(*params);
     if (!query) return call.reply.send(refusal_of(query.error(), request_id));
-    Question question = [caller = caller_of(call),
-                         query = *query](JobReader& reader) -> Result<Response> {
+    Question question = [caller = *call.caller, query = *query,
+                         &secrets = call.app.rules.secrets](JobReader& reader) -> Result<Response> {
         const EntityFilter filter{.tenant = caller.tenant, .kind = "app"};
         const auto page = read_chosen(reader.entities(), filter, query, [&](const Entity& app) {
             return rules::role_of(app, caller).has_value();
         });
-        return page_response(query, page, write_app);
+        return page_response(query, page, [&](JsonWriter& json, const Entity& app) {
+            write_app(json, app, secrets);
+        });
     };
     ask(std::move(call), std::move(question));
 }
@@ -89,8 +94,9 @@ void list_apps(Call call) {
 void get_app(Call call) {
     const auto params = native::read_query(call.request, {});
     if (!params) return call.reply.send(refusal_of(params.error(), call.request.request_id));
-    ask_in_app(std::move(call), [](JobReader&, const Entity& app) -> Result<Response> {
-        return data(200, [&](JsonWriter& json) { write_app(json, app); });
+    const SecretMarks& secrets = call.app.rules.secrets;
+    ask_in_app(std::move(call), [&secrets](JobReader&, const Entity& app) -> Result<Response> {
+        return data(200, [&](JsonWriter& json) { write_app(json, app, secrets); });
     });
 }
 
@@ -101,7 +107,8 @@ void update_app(Call call) {
     const auto decide = [](EntityDesk& desk, Wish wish) {
         return rules::update_app(desk, wish.caller, wish.app, wish.fields);
     };
-    change(std::move(call), 200, std::move(changes), decide, app_response);
+    Show show = app_response(call.app);
+    change(std::move(call), 200, std::move(changes), decide, std::move(show));
 }
 
 void list_members(Call call) {

@@ -41,27 +41,32 @@ void get_in_app(Call call, std::string_view kind) {
     const auto params = native::read_query(call.request, {});
     if (!params) return call.reply.send(refusal_of(params.error(), call.request.request_id));
     const std::string id(call.second);
+    const SecretMarks& secrets = call.app.rules.secrets;
     ask_in_app(std::move(call),
-               [kind, id](JobReader& reader, const Entity& app) -> Result<Response> {
+               [kind, id, &secrets](JobReader& reader, const Entity& app) -> Result<Response> {
                    const auto found = rules::find_in_app(reader.entities(), app, kind, id);
                    if (!found) return found.error();
-                   return data(200, [&](JsonWriter& json) { write_entity(json, *found); });
+                   return data(200, [&](JsonWriter& json) { write_entity(json, *found, secrets); });
                });
 }
 
 void list_in_app(Call call, std::string_view kind) {
     auto query = read_list(call, kind);
     if (!query) return call.reply.send(refusal_of(query.error(), call.request.request_id));
+    const SecretMarks& secrets = call.app.rules.secrets;
     ask_in_app(
         std::move(call),
-        [query = *std::move(query)](JobReader& reader, const Entity& app) -> Result<Response> {
+        [query = *std::move(query), &secrets](JobReader& reader,
+                                              const Entity& app) -> Result<Response> {
             EntityFilter filter = query.filter;
             filter.tenant = app.key.tenant;
             filter.parent = app.key.id;
             const Page<Entity> page{reader.entities().list(filter, newest_entity,
                                                            query.page.offset(), query.page.limit),
                                     reader.entities().count(filter)};
-            return page_response(query.page, page, write_entity);
+            return page_response(query.page, page, [&](JsonWriter& json, const Entity& entity) {
+                write_entity(json, entity, secrets);
+            });
         });
 }
 

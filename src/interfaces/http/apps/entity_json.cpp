@@ -6,7 +6,7 @@
 
 namespace sluice::http::apps {
 
-void write_entity(JsonWriter& json, const Entity& entity) {
+void write_entity(JsonWriter& json, const Entity& entity, const SecretMarks& secrets) {
     json.begin_object();
     json.field("id", entity.key.id);
     if (!entity.parent.empty()) json.field("app_id", entity.parent);
@@ -14,11 +14,12 @@ void write_entity(JsonWriter& json, const Entity& entity) {
     json.field("created_at", entity.created_at);
     json.field("updated_at", entity.updated_at);
     json.field("revision", entity.revision);
-    for (const auto& [name, value] : entity.attributes) json.raw_field(name, value);
+    const Attributes shown = json_members(secrets.shown(to_json(entity.attributes)));
+    for (const auto& [name, value] : shown) json.raw_field(name, value);
     json.end_object();
 }
 
-void write_answer(JsonWriter& json, const EntityAnswer& answer) {
+void write_answer(JsonWriter& json, const EntityAnswer& answer, const SecretMarks& secrets) {
     Entity entity = answer.entity.value_or(Entity());
     std::vector<std::string> ids;
     for (const Job& job : answer.jobs) ids.push_back(to_text(job.spec.id));
@@ -28,7 +29,7 @@ void write_answer(JsonWriter& json, const EntityAnswer& answer) {
         if (!is_new) entity.attributes["job_id"] = json_string(ids.front());
         entity.attributes["job_ids"] = json_list(ids);
     }
-    write_entity(json, entity);
+    write_entity(json, entity, secrets);
 }
 
 }  // namespace sluice::http::apps

@@ -18,8 +18,10 @@ Error nothing_there() {
     return {ErrorCode::not_found, "there is nothing at this path: ids have 24 hex digits", ""};
 }
 
-Response changed_response(int status, const EntityAnswer& answer) {
-    return data(status, [&](JsonWriter& json) { write_answer(json, answer); });
+Show changed_response(const App& app) {
+    return [&secrets = app.rules.secrets](int status, const EntityAnswer& answer) {
+        return data(status, [&](JsonWriter& json) { write_answer(json, answer, secrets); });
+    };
 }
 
 using FindApp = Result<Entity> (*)(JobReader&, const Caller&, const std::string& id);
@@ -28,7 +30,7 @@ void ask_with_app(Call call, QuestionInApp question, FindApp find) {
     if (names_nothing(call)) {
         return call.reply.send(refusal_of(nothing_there(), call.request.request_id));
     }
-    Question in_app = [caller = caller_of(call), id = std::string(call.id), find,
+    Question in_app = [caller = *call.caller, id = std::string(call.id), find,
                        question = std::move(question)](JobReader& reader) -> Result<Response> {
         const Result<Entity> app = find(reader, caller, id);
         if (!app) return app.error();
@@ -39,7 +41,7 @@ void ask_with_app(Call call, QuestionInApp question, FindApp find) {
 
 Result<Entity> find_app_or_project(JobReader& reader, const Caller& caller, const std::string& id) {
     auto app = rules::find_app(reader.entities(), caller, id);
-    if (app || app.error().code != ErrorCode::not_found || !caller.is_admin) return app;
+    if (app || app.error().code != ErrorCode::not_found || !caller.is_admin()) return app;
     JobFilter of_project;
     of_project.tenant = caller.tenant;
     of_project.project = id;
@@ -71,7 +73,8 @@ void ask_about_jobs(Call call, QuestionInApp question) {
 }
 
 void change(Call call, int status, Result<Attributes> fields, Decide decide) {
-    change(std::move(call), status, std::move(fields), std::move(decide), changed_response);
+    Show show = changed_response(call.app);
+    change(std::move(call), status, std::move(fields), std::move(decide), std::move(show));
 }
 
 void change(Call call, int status, Result<Attributes> fields, Decide decide, Show show) {
@@ -79,7 +82,7 @@ void change(Call call, int status, Result<Attributes> fields, Decide decide, Sho
     if (names_nothing(call)) return call.reply.send(refusal_of(nothing_there(), request_id));
     if (!fields) return call.reply.send(refusal_of(fields.error(), request_id));
 
-    const Wish wish{caller_of(call), std::string(call.id), std::string(call.second),
+    const Wish wish{*call.caller, std::string(call.id), std::string(call.second),
                     *std::move(fields)};
     const auto decided = [wish, decide = std::move(decide)](EntityDesk& desk) {
         return decide(desk, wish);

@@ -49,7 +49,7 @@ std::string line_id(const LogLine& line) {
 
 }  // namespace
 
-void write_job(JsonWriter& json, const Job& job) {
+void write_job(JsonWriter& json, const Job& job, const SecretMarks& secrets) {
     const JobSpec& spec = job.spec;
     json.begin_object();
     json.field("id", spec.id);
@@ -58,7 +58,8 @@ void write_job(JsonWriter& json, const Job& job) {
     json.field("state", state_word(job.state));
     json.field("entity_type", spec.entity_type);
     json.field("entity_id", spec.entity_id);
-    json.raw_field("payload", spec.payload);
+    std::string room;
+    json.raw_field("payload", secrets.shown(spec, room));
     json.raw_field("result", job.result.empty() ? "null" : job.result);
     json.field("error_message", error_message(job));
     json.field("retry_count", retry_count(job));

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "application/secret_marks.hpp"
 #include "domain/history.hpp"
 #include "domain/job.hpp"
 #include "json/json_writer.hpp"
@@ -11,7 +12,8 @@
 // How this contract shows jobs and their log lines.
 namespace sluice::http::apps {
 
-void write_job(JsonWriter& json, const Job& job);
+// What is secret in the payload is not shown.
+void write_job(JsonWriter& json, const Job& job, const SecretMarks& secrets);
 void write_log_line(JsonWriter& json, const LogLine& line);
 
 // The states that are shown by this word; none when it is not a state of this contract.

@@ -53,15 +53,19 @@ Result<Job> find_job(JobReader& reader, const Entity& app, const std::string& id
 void list_jobs(Call call) {
     auto query = read_job_list(call.request);
     if (!query) return call.reply.send(refusal_of(query.error(), call.request.request_id));
+    const SecretMarks& secrets = call.app.rules.secrets;
     ask_about_jobs(
         std::move(call),
-        [query = *std::move(query)](JobReader& reader, const Entity& app) -> Result<Response> {
+        [query = *std::move(query), &secrets](JobReader& reader,
+                                              const Entity& app) -> Result<Response> {
             JobFilter filter = query.filter;
             filter.tenant = app.key.tenant;
             filter.project = app.key.id;
             const Page<Job> page{reader.page(filter, query.page.offset(), query.page.limit),
                                  reader.count(filter)};
-            return page_response(query.page, page, write_job);
+            return page_response(query.page, page, [&](JsonWriter& json, const Job& job) {
+                write_job(json, job, secrets);
+            });
         });
 }
 
@@ -69,11 +73,13 @@ void get_job(Call call) {
     const auto params = native::read_query(call.request, {});
     if (!params) return call.reply.send(refusal_of(params.error(), call.request.request_id));
     const std::string id(call.second);
-    ask_about_jobs(std::move(call), [id](JobReader& reader, const Entity& app) -> Result<Response> {
-        const Result<Job> job = find_job(reader, app, id);
-        if (!job) return job.error();
-        return data(200, [&](JsonWriter& json) { write_job(json, *job); });
-    });
+    const SecretMarks& secrets = call.app.rules.secrets;
+    ask_about_jobs(std::move(call),
+                   [id, &secrets](JobReader& reader, const Entity& app) -> Result<Response> {
+                       const Result<Job> job = find_job(reader, app, id);
+                       if (!job) return job.error();
+                       return data(200, [&](JsonWriter& json) { write_job(json, *job, secrets); });
+                   });
 }
 
 // Lines are numbered without gaps, in the order in which they were written.

@@ -1,71 +1,105 @@
 #include "interfaces/http/deploy/access.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "domain/sha256.hpp"
-#include "interfaces/http/ascii.hpp"
 #include "interfaces/http/deploy/envelope.hpp"
 
 namespace sluice::http::deploy {
 namespace {
 
-// Takes the same time wherever the two differ, so that nobody can find a secret byte by byte.
-bool is_same_secret(std::string_view given, std::string_view wanted) {
-    const Digest one = sha256(given);
-    const Digest other = sha256(wanted);
-    unsigned difference = 0;
-    for (std::size_t i = 0; i < one.size(); ++i) {
-        difference |= static_cast<unsigned>(one[i] ^ other[i]);
-    }
-    return difference == 0;
+enum class Shown { nothing, right, wrong, not_asked };
+
+bool is_secret(std::string_view given, const std::string& wanted) {
+    return is_same_secret(sha256(given), sha256(wanted));
 }
 
-bool has_secret(const Request& request, std::string_view header, const std::string& secret) {
-    if (secret.empty()) return true;
+Shown shown_secret(const Request& request, std::string_view header, const std::string& secret) {
+    if (secret.empty()) return Shown::not_asked;
     const std::string_view* given = request.header(header);
-    return given != nullptr && is_same_secret(*given, secret);
+    if (given == nullptr) return Shown::nothing;
+    return is_secret(*given, secret) ? Shown::right : Shown::wrong;
 }
 
-bool has_runner_token(const Request& request, const Settings& settings) {
-    if (settings.open_runners || settings.runner_tokens.empty()) return true;
-    constexpr std::string_view scheme = "Bearer ";
-    const std::string_view* given = request.header("Authorization");
-    if (given == nullptr || !equals_ignoring_case(given->substr(0, scheme.size()), scheme)) {
-        return false;
-    }
-    const std::string_view token = given->substr(scheme.size());
+// A token that is none of these may be one of the engine's.
+Shown shown_runner_token(const Request& request, const Settings& settings) {
+    if (settings.open_runners) return Shown::right;
     const auto& tokens = settings.runner_tokens;
-    return std::any_of(tokens.begin(), tokens.end(),
-                       [&](const std::string& known) { return is_same_secret(token, known); });
+    if (tokens.empty()) return Shown::not_asked;
+    const std::string_view given = bearer_token(request);
+    const bool is_known = std::any_of(tokens.begin(), tokens.end(), [&](const std::string& known) {
+        return is_secret(given, known);
+    });
+    return is_known ? Shown::right : Shown::nothing;
 }
 
-Response unauthorized(std::string_view message) {
-    return refused_by_status(401, message);
+struct Door {
+    Shown shown;
+    std::string_view secret;  // what it is called
+    std::string_view holder;  // how who has it is called
+    CallerKind kind;
+    Scopes scopes;
+};
+
+std::optional<Door> door_of(Right::Door door, const Request& request, const Settings& settings) {
+    switch (door) {
+        case Right::Door::deploy_control:
+            return Door{shown_secret(request, "X-DEPLOY-SECRET", settings.shared_secret),
+                        "X-DEPLOY-SECRET",
+                        "deploy",
+                        CallerKind::service,
+                        {Scope::operate}};
+        case Right::Door::deploy_runner:
+            return Door{shown_runner_token(request, settings),
+                        "the runner's token",
+                        "runner",
+                        CallerKind::worker,
+                        {Scope::work}};
+        case Right::Door::deploy_node:
+            return Door{shown_secret(request, "X-RT-Node-Token", settings.node_token),
+                        "X-RT-Node-Token",
+                        "node",
+                        CallerKind::service,
+                        {Scope::work}};
+        case Right::Door::deploy_admin:
+            return Door{shown_secret(request, "X-Admin-Token", settings.admin_token),
+                        "X-Admin-Token",
+                        "deploy-admin",
+                        CallerKind::service,
+                        {Scope::admin}};
+        default: return std::nullopt;
+    }
+}
+
+Response unauthorized(const Door& door) {
+    Response response = refused_by_status(401, fmt::format("{} is missing or wrong", door.secret));
+    if (door.kind == CallerKind::worker) {
+        response.headers.emplace_back("WWW-Authenticate", "Bearer");
+    }
+    return response;
+}
+
+CallerPtr holder_of(const Door& door) {
+    Caller caller;
+    caller.name = door.holder;
+    caller.kind = door.kind;
+    caller.scopes = door.scopes;
+    caller.credential = door.secret;
+    return std::make_shared<Caller>(std::move(caller));
 }
 
 }  // namespace
 
-std::optional<Response> refuse_at(Door door, const Call& call) {
-    const Settings& settings = call.app.deploy;
-    const Request& request = call.request;
-    switch (door) {
-        case Door::control:
-            if (has_secret(request, "X-DEPLOY-SECRET", settings.shared_secret)) return std::nullopt;
-            return unauthorized("X-DEPLOY-SECRET is missing or wrong");
-        case Door::runners: {
-            if (has_runner_token(request, settings)) return std::nullopt;
-            Response refusal = unauthorized("the runner's token is missing or wrong");
-            refusal.headers.emplace_back("WWW-Authenticate", "Bearer");
-            return refusal;
-        }
-        case Door::nodes:
-            if (has_secret(request, "X-RT-Node-Token", settings.node_token)) return std::nullopt;
-            return unauthorized("X-RT-Node-Token is missing or wrong");
-        case Door::admin:
-            if (has_secret(request, "X-Admin-Token", settings.admin_token)) return std::nullopt;
-            return unauthorized("X-Admin-Token is missing or wrong");
-    }
-    return unauthorized("there is no such door");
+DoorVerdict look_at_door(Right::Door which, const Request& request, const App& app) {
+    const auto door = door_of(which, request, app.deploy);
+    if (!door || door->shown == Shown::not_asked) return {};
+    const bool is_open = app.access.is_open();  // then the engine itself asks for nothing
+    if (door->shown == Shown::wrong) return {.refusal = unauthorized(*door), .is_guess = true};
+    if (door->shown == Shown::nothing && is_open) return {.refusal = unauthorized(*door)};
+    if (door->shown == Shown::right && !is_open) return {.caller = holder_of(*door)};
+    return {};
 }
 
 }  // namespace sluice::http::deploy

@@ -3,26 +3,19 @@
 #include <optional>
 
 #include "interfaces/http/app.hpp"
+#include "interfaces/http/rights.hpp"
 
-// Who may ask for what. Each door has its own header, and asks for nothing when the configuration
-// has no secret for it.
+// The doors of this contract, each with a header of its own. A door whose secret is not configured
+// asks for none; then, and when a caller shows none, the engine's own tokens decide.
 namespace sluice::http::deploy {
 
-enum class Door {
-    control,  // X-DEPLOY-SECRET: create, query, list and control jobs
-    runners,  // Authorization: Bearer …: claim, heartbeat, report
-    nodes,    // X-RT-Node-Token: heartbeats of runtime nodes
-    admin,    // X-Admin-Token: runtime nodes and runners
+struct DoorVerdict {
+    std::optional<Response> refusal{};  // what was shown is wrong, or nothing else would do
+    bool is_guess = false;              // something was shown
+    CallerPtr caller{};                 // who is let in by the secret of the door
 };
 
-// The refusal for a caller without what the door asks for; nothing when it may pass.
-std::optional<Response> refuse_at(Door door, const Call& call);
-
-// The handler behind its door.
-template <Door door, void (*handler)(Call)>
-void behind(Call call) {
-    if (auto refusal = refuse_at(door, call)) return call.reply.send(*std::move(refusal));
-    handler(std::move(call));
-}
+// Nothing of both: the engine's tokens decide. Doors of other contracts are not looked at.
+DoorVerdict look_at_door(Right::Door door, const Request& request, const App& app);
 
 }  // namespace sluice::http::deploy

@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "interfaces/http/deploy/access.hpp"
 #include "interfaces/http/deploy/envelope.hpp"
 #include "interfaces/http/deploy/handlers.hpp"
 
@@ -12,29 +11,29 @@ namespace {
 // What has a fixed name at the place of an id comes first.
 // clang-format off
 constexpr auto job_routes = std::to_array<Route>({
-    {Verb::post, "/deploy/jobs/claim",           behind<Door::runners, claim>},
-    {Verb::get,  "/deploy/jobs/by-app",          behind<Door::control, list_jobs_of_app>},
-    {Verb::post, "/deploy/jobs",                 behind<Door::control, create_job>},
-    {Verb::get,  "/deploy/jobs",                 behind<Door::control, list_jobs>},
-    {Verb::get,  "/deploy/jobs/{id}",            behind<Door::control, get_job>},
-    {Verb::post, "/deploy/jobs/{id}/heartbeat",  behind<Door::runners, heartbeat>},
-    {Verb::post, "/deploy/jobs/{id}/report",     behind<Door::runners, report>},
-    {Verb::post, "/deploy/jobs/{id}/cancel",     behind<Door::control, cancel>},
-    {Verb::post, "/deploy/jobs/{id}/transition", behind<Door::control, transition>},
+    {Verb::post, "/deploy/jobs/claim",           needs::deploy_work, claim},
+    {Verb::get,  "/deploy/jobs/by-app",          needs::deploy_read, list_jobs_of_app},
+    {Verb::post, "/deploy/jobs",                 needs::deploy_operate, create_job},
+    {Verb::get,  "/deploy/jobs",                 needs::deploy_read, list_jobs},
+    {Verb::get,  "/deploy/jobs/{id}",            needs::deploy_read, get_job},
+    {Verb::post, "/deploy/jobs/{id}/heartbeat",  needs::deploy_work, heartbeat},
+    {Verb::post, "/deploy/jobs/{id}/report",     needs::deploy_work, report},
+    {Verb::post, "/deploy/jobs/{id}/cancel",     needs::deploy_operate, cancel},
+    {Verb::post, "/deploy/jobs/{id}/transition", needs::deploy_operate, transition},
 });
 
 constexpr auto node_routes = std::to_array<Route>({
-    {Verb::post, "/internal/runtime-nodes/heartbeat", behind<Door::nodes, node_heartbeat>},
+    {Verb::post, "/internal/runtime-nodes/heartbeat", needs::deploy_node, node_heartbeat},
 });
 
 constexpr auto admin_routes = std::to_array<Route>({
-    {Verb::get,  "/admin/runtime-nodes/list",        behind<Door::admin, list_nodes>},
-    {Verb::post, "/admin/runtime-nodes/upsert",      behind<Door::admin, upsert_node>},
-    {Verb::post, "/admin/runtime-nodes/set-enabled", behind<Door::admin, set_node_enabled>},
-    {Verb::get,  "/admin/runtime-nodes/placements",  behind<Door::admin, list_placements>},
-    {Verb::post, "/admin/runtime-nodes/reassign",    behind<Door::admin, reassign>},
-    {Verb::post, "/admin/runtime-nodes/drain",       behind<Door::admin, drain>},
-    {Verb::get,  "/admin/runners/list",              behind<Door::admin, list_runners>},
+    {Verb::get,  "/admin/runtime-nodes/list",        needs::deploy_admin, list_nodes},
+    {Verb::post, "/admin/runtime-nodes/upsert",      needs::deploy_admin, upsert_node},
+    {Verb::post, "/admin/runtime-nodes/set-enabled", needs::deploy_admin, set_node_enabled},
+    {Verb::get,  "/admin/runtime-nodes/placements",  needs::deploy_admin, list_placements},
+    {Verb::post, "/admin/runtime-nodes/reassign",    needs::deploy_admin, reassign},
+    {Verb::post, "/admin/runtime-nodes/drain",       needs::deploy_admin, drain},
+    {Verb::get,  "/admin/runners/list",              needs::deploy_admin, list_runners},
 });
 // clang-format on
 

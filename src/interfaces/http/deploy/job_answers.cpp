@@ -1,16 +1,21 @@
 #include "interfaces/http/deploy/job_answers.hpp"
 
 #include "application/deploy/deploy_jobs.hpp"
+#include "interfaces/http/caller.hpp"
 #include "interfaces/http/deploy/envelope.hpp"
 #include "interfaces/http/deploy/job_json.hpp"
 
 namespace sluice::http::deploy {
 namespace {
 
+Error not_there() {
+    return {ErrorCode::not_found, "no job has this id", ""};
+}
+
 Result<Job> visible_job(JobReader& reader, JobId id) {
     std::optional<Job> job = reader.find_one(id);
     if (!job || !sluice::deploy::is_deploy_job(*job)) {
-        return Error{ErrorCode::not_found, "no job has this id", ""};
+        return not_there();
     }
     return *std::move(job);
 }
@@ -24,8 +29,8 @@ std::optional<LeaseToken> lease_of(JobReader& reader, const Job& job,
     return sluice::deploy::last_lease(reader, job.spec.id, runner_id);
 }
 
-std::string text_with_node(JobReader& reader, const Job& job) {
-    return job_text(job, sluice::deploy::nodes_of(reader.entities(), {&job, 1}).front());
+std::string text_with_node(JobReader& reader, const Job& job, const SecretMarks& secrets) {
+    return job_text(job, sluice::deploy::nodes_of(reader.entities(), {&job, 1}).front(), secrets);
 }
 
 }  // namespace
@@ -40,9 +45,12 @@ void answer_with_text(const Call& call, std::function<Result<std::string>(JobRea
 void with_job(const Call& call, const std::string& runner_id, std::function<void(FoundJob)> then) {
     const auto id = parse_job_id(call.id);
     if (!id) return call.reply.send(refused({ErrorCode::not_found, "no job has this id", ""}));
-    const auto question = [id = *id, runner_id](JobReader& reader) -> Result<FoundJob> {
+    // A runner's token may be for some types of jobs only; of others it learns nothing.
+    const WorkerBounds bounds = runner_id.empty() ? WorkerBounds{} : bounds_of(*call.caller);
+    const auto question = [id = *id, runner_id, bounds](JobReader& reader) -> Result<FoundJob> {
         auto job = visible_job(reader, id);
         if (!job) return job.error();
+        if (!bounds.hold(job->spec)) return not_there();
         const auto lease = lease_of(reader, *job, runner_id);
         return FoundJob{*std::move(job), lease};
     };
@@ -54,17 +62,18 @@ void with_job(const Call& call, const std::string& runner_id, std::function<void
 }
 
 void answer_with_stored(const Call& call, JobId id) {
-    answer_with_text(call, [id](JobReader& reader) -> Result<std::string> {
-        const auto job = visible_job(reader, id);
-        if (!job) return job.error();
-        return text_with_node(reader, *job);
-    });
+    answer_with_text(
+        call, [id, &secrets = call.app.rules.secrets](JobReader& reader) -> Result<std::string> {
+            const auto job = visible_job(reader, id);
+            if (!job) return job.error();
+            return text_with_node(reader, *job, secrets);
+        });
 }
 
 void answer_with(const Call& call, Job job) {
-    answer_with_text(call, [job = std::move(job)](JobReader& reader) -> Result<std::string> {
-        return text_with_node(reader, job);
-    });
+    answer_with_text(call,
+                     [job = std::move(job), &secrets = call.app.rules.secrets](JobReader& reader)
+                         -> Result<std::string> { return text_with_node(reader, job, secrets); });
 }
 
 void answer_with_outcome(const Call& call, const Result<Job>& job) {

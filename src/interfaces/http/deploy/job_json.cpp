@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view phase_end = ": ";
 
 // The payload's members; nothing when it is no object, which only jobs of other contracts are.
-std::optional<Attributes> members_of(const std::string& payload) {
+std::optional<Attributes> members_of(std::string_view payload) {
     Attributes members;
     JsonReader reader(payload);
     reader.object([&](std::string_view key) { members.emplace(key, reader.raw()); });
@@ -24,10 +24,12 @@ std::optional<Attributes> members_of(const std::string& payload) {
 }
 
 // The payload as it came, until a runner has said what it does.
-std::string shown_payload(const Job& job) {
-    if (job.message.empty()) return job.spec.payload;
-    auto members = members_of(job.spec.payload);
-    if (!members) return job.spec.payload;
+std::string shown_payload(const Job& job, const SecretMarks& secrets) {
+    std::string room;
+    std::string payload(secrets.shown(job.spec, room));
+    if (job.message.empty()) return payload;
+    auto members = members_of(payload);
+    if (!members) return payload;
     const Phase phase = phase_of(job);
     (*members)["phase"] = json_string(phase.name);
     (*members)["phaseMessage"] = phase.message.empty() ? "null" : json_string(phase.message);
@@ -65,13 +67,14 @@ Timestamp updated_at(const Job& job) {
     return std::max(job.spec.created_at, job.run_after);
 }
 
-void write_job(JsonWriter& json, const Job& job, const std::optional<RuntimeNode>& node) {
+void write_job(JsonWriter& json, const Job& job, const std::optional<RuntimeNode>& node,
+               const SecretMarks& secrets) {
     const Lease* lease = job.state == JobState::running && job.lease ? &*job.lease : nullptr;
     json.begin_object();
     json.field("id", job.spec.id);
     json.field("type", job.spec.type);
     json.field("status", status_of(job.state));
-    json.raw_field("payload", shown_payload(job));
+    json.raw_field("payload", shown_payload(job, secrets));
     json.field("errorMessage",
                job.error_message.empty() ? std::nullopt : std::optional(job.error_message));
     json.field("runnerId", lease ? std::optional(lease->worker_id) : std::nullopt);
@@ -124,19 +127,20 @@ std::string to_text(const Phase& phase) {
     return fmt::format("{}{}{}", phase.name, phase_end, phase.message);
 }
 
-std::string job_text(const Job& job, const std::optional<RuntimeNode>& node) {
+std::string job_text(const Job& job, const std::optional<RuntimeNode>& node,
+                     const SecretMarks& secrets) {
     std::string out;
     JsonWriter json(out);
-    write_job(json, job, node);
+    write_job(json, job, node, secrets);
     return out;
 }
 
-std::string jobs_text(std::span<const Job> jobs,
-                      std::span<const std::optional<RuntimeNode>> nodes) {
+std::string jobs_text(std::span<const Job> jobs, std::span<const std::optional<RuntimeNode>> nodes,
+                      const SecretMarks& secrets) {
     std::string out;
     JsonWriter json(out);
     json.begin_array();
-    for (std::size_t i = 0; i < jobs.size(); ++i) write_job(json, jobs[i], nodes[i]);
+    for (std::size_t i = 0; i < jobs.size(); ++i) write_job(json, jobs[i], nodes[i], secrets);
     json.end_array();
     return out;
 }

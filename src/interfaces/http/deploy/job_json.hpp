@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "application/deploy/runtime_nodes.hpp"
+#include "application/secret_marks.hpp"
 #include "domain/job.hpp"
 
 // Jobs as this contract shows them.
@@ -28,8 +29,10 @@ struct Phase {
 Phase phase_of(const Job& job);
 std::string to_text(const Phase& phase);
 
-// `node` is where the job's app is, if it is anywhere.
-std::string job_text(const Job& job, const std::optional<RuntimeNode>& node);
-std::string jobs_text(std::span<const Job> jobs, std::span<const std::optional<RuntimeNode>> nodes);
+// `node` is where the job's app is, if it is anywhere. What is secret in the payload is not shown.
+std::string job_text(const Job& job, const std::optional<RuntimeNode>& node,
+                     const SecretMarks& secrets);
+std::string jobs_text(std::span<const Job> jobs, std::span<const std::optional<RuntimeNode>> nodes,
+                      const SecretMarks& secrets);
 
 }  // namespace sluice::http::deploy

@@ -27,10 +27,13 @@ void answer_with_list(const Call& call, JobFilter filter, int limit) {
     native::JobListQuery query;
     query.filter = std::move(filter);
     query.limit = limit;
-    answer_with_text(call, [query = std::move(query)](JobReader& reader) -> Result<std::string> {
-        const auto jobs = native::read_job_page(reader, query).jobs;
-        return jobs_text(jobs, sluice::deploy::nodes_of(reader.entities(), jobs));
-    });
+    answer_with_text(call,
+                     [query = std::move(query),
+                      &secrets = call.app.rules.secrets](JobReader& reader) -> Result<std::string> {
+                         const auto jobs = native::read_job_page(reader, query).jobs;
+                         return jobs_text(jobs, sluice::deploy::nodes_of(reader.entities(), jobs),
+                                          secrets);
+                     });
 }
 
 Result<JobFilter> read_filter(const QueryParams& params) {
@@ -58,7 +61,7 @@ void end_running(const Call& call, const Job& job, JobState state) {
     report.lease = {job.spec.id, job.lease->token};
     report.outcome = state == JobState::succeeded ? Outcome::succeeded : Outcome::failed;
     report.retryable = false;
-    report.actor = actor_name(caller_of(call));
+    report.actor = actor_name(*call.caller);
     call.app.commands.post_one<Report>(
         std::move(report), [call](const Result<Job>& ended) { answer_with_outcome(call, ended); });
 }
@@ -67,8 +70,8 @@ void cancel_job(const Call& call, JobId id, std::string reason) {
     call.app.commands.post_one<CancelJob>(
         {.job = id,
          .reason = std::move(reason),
-         .actor = actor_name(caller_of(call)),
-         .is_admin = caller_of(call).is_admin},
+         .actor = actor_name(*call.caller),
+         .is_admin = call.caller->is_admin()},
         [call](const Result<Job>& canceled) { answer_with_outcome(call, canceled); });
 }
 
@@ -78,16 +81,17 @@ void create_job(Call call) {
     auto wanted = read_create(call);
     if (!wanted) return call.reply.send(refused(wanted.error()));
     const auto decide = [wanted = *std::move(wanted),
-                         actor = actor_name(caller_of(call))](EntityDesk& desk) {
+                         actor = actor_name(*call.caller)](EntityDesk& desk) {
         desk.act_as(actor);
         return sluice::deploy::create_job(desk, wanted);
     };
     call.app.commands.post_one<EntityAction>(
-        {decide}, [reply = call.reply](const Result<EntityAnswer>& created) {
+        {decide}, [reply = call.reply,
+                   &secrets = call.app.rules.secrets](const Result<EntityAnswer>& created) {
             if (!created) return reply.send(refused(created.error()));
             std::optional<RuntimeNode> node;
             if (!created->others.empty()) node = to_node(created->others.front());
-            reply.send(success(job_text(created->jobs.front(), node)));
+            reply.send(success(job_text(created->jobs.front(), node, secrets)));
         });
 }
 

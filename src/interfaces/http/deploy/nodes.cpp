@@ -143,7 +143,7 @@ void upsert_node(Call call) {
     const auto words = read_node(call);
     if (!words) return call.reply.send(refused(words.error()));
     change(
-        call, actor_name(caller_of(call)),
+        call, actor_name(*call.caller),
         [words = *words](EntityDesk& desk) { return sluice::deploy::put_node(desk, words); },
         render_node(call));
 }
@@ -158,7 +158,7 @@ void set_node_enabled(Call call) {
             refused({ErrorCode::malformed, "name and enabled (true or false) are required", ""}));
     }
     change(
-        call, actor_name(caller_of(call)),
+        call, actor_name(*call.caller),
         [name = *name, on = *enabled == "true"](EntityDesk& desk) {
             return sluice::deploy::set_enabled(desk, name, on);
         },
@@ -177,7 +177,7 @@ void reassign(Call call) {
     const auto wanted = read_reassignment(call);
     if (!wanted) return call.reply.send(refused(wanted.error()));
     change(
-        call, actor_name(caller_of(call)),
+        call, actor_name(*call.caller),
         [wanted = *wanted, memory = call.app.deploy.node_health](EntityDesk& desk) {
             return sluice::deploy::reassign_app(desk, wanted.app_id, wanted.target, memory);
         },
@@ -190,7 +190,7 @@ void drain(Call call) {
     const auto wanted = read_drain(call);
     if (!wanted) return call.reply.send(refused(wanted.error()));
     change(
-        call, actor_name(caller_of(call)),
+        call, actor_name(*call.caller),
         [wanted = *wanted, memory = call.app.deploy.node_health](EntityDesk& desk) {
             return sluice::deploy::drain_node(desk, wanted, memory);
         },

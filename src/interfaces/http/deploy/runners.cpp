@@ -7,10 +7,12 @@
 
 #include "application/deploy/deploy_jobs.hpp"
 #include "application/entity_desk.hpp"
+#include "interfaces/http/caller.hpp"
 #include "interfaces/http/deploy/envelope.hpp"
 #include "interfaces/http/deploy/handlers.hpp"
 #include "interfaces/http/deploy/job_answers.hpp"
 #include "interfaces/http/deploy/read_requests.hpp"
+#include "interfaces/http/front_door.hpp"
 #include "json/json_writer.hpp"
 
 namespace sluice::http::deploy {
@@ -24,8 +26,9 @@ Error not_yours(const Job& job, const std::string& runner_id) {
 }
 
 void give_back(App& app, const Job& job, std::string reason) {
-    app.commands.post_one<HandBack>({{job.spec.id, job.lease->token}, std::move(reason)},
-                                    [](const auto&) {});
+    app.commands.post_one<HandBack>(
+        {.lease = {job.spec.id, job.lease->token}, .reason = std::move(reason)},
+        [](const auto&) {});
 }
 
 // Puts the job's app on a node, unless it is on one, and answers the claim.
@@ -47,13 +50,18 @@ void answer_claim(const Call& call, const Job& job) {
             }
             std::optional<RuntimeNode> node;
             if (!placed->others.empty()) node = to_node(placed->others.front());
-            call.reply.send(success(job_text(job, node)));
+            // Who works on it needs all of it.
+            call.reply.send(success(job_text(job, node, SecretMarks::none())));
         });
 }
 
 void answer_claim(const Call& call, const Result<Claimed>& claimed) {
     if (!claimed) return call.reply.send(refused(claimed.error()));
     if (claimed->empty()) return call.reply.send(success("null"));
+    if (!call.app.access.is_still_good(*call.caller)) {
+        give_back(call.app, claimed->front(), "the runner's token is good no more");
+        return call.reply.send(unauthorized(call.request));
+    }
     answer_claim(call, claimed->front());
 }
 
@@ -73,7 +81,9 @@ void beat(const Call& call, const FoundJob& found, const HeartbeatRequest& reque
         return call.reply.send(refused(not_yours(job, request.runner_id)));
     }
     if (!job.is_leased_under(*found.lease)) return answer_with(call, job);
-    Heartbeat heartbeat{.lease = {job.spec.id, *found.lease}, .term = request.extend};
+    Heartbeat heartbeat{.lease = {job.spec.id, *found.lease},
+                        .term = request.extend,
+                        .bounds = bounds_of(*call.caller)};
     if (!is_over) heartbeat.message = message_after(job, request);
     call.app.commands.post_one<Heartbeat>(
         std::move(heartbeat), [call, id = job.spec.id](const Result<Extended>& extended) {
@@ -137,15 +147,20 @@ void claim(Call call) {
     auto request = read_claim(call);
     if (!request) return call.reply.send(refused(request.error()));
     ClaimJobs command = std::move(request->claim);
+    if (const auto refusal = bind_claim(command, *call.caller)) {
+        return call.reply.send(refused(*refusal));
+    }
     command.ticket = ++call.app.tickets;
     if (request->wait > Duration{0}) {
         command.wait_until = call.app.clock.now() + request->wait;
         call.reply.on_hang_up(
             [&app = call.app, ticket = command.ticket] { app.commands.forget(ticket); });
     }
+    const auto place = place_for_claim(call, command);
+    if (!place) return;
     call.app.commands.post_one<ClaimJobs>(
         std::move(command),
-        [call](const Result<Claimed>& claimed) { answer_claim(call, claimed); });
+        [call, place](const Result<Claimed>& claimed) { answer_claim(call, claimed); });
 }
 
 void heartbeat(Call call) {
@@ -167,23 +182,25 @@ void report(Call call) {
         }
         Report said = request.report;
         said.lease = {found.job.spec.id, *found.lease};
+        said.bounds = bounds_of(*call.caller);
         call.app.commands.post_one<Report>(
             std::move(said), [call](const Result<Job>& job) { answer_with_outcome(call, job); });
     });
 }
 
 void list_runners(Call call) {
-    call.app.commands.post_one<AskWorkers>({}, [call](const Result<WorkersSeen>& workers) {
-        if (!workers) return call.reply.send(refused(workers.error()));
-        answer_with_text(
-            call,
-            [runners = seen_at_claims(*workers), now = call.app.clock.now(),
-             memory = call.app.deploy.runner_health](JobReader& reader) -> Result<std::string> {
-                SeenRunners all = runners;
-                add_busy(reader, all);
-                return runners_text(all, now, memory);
-            });
-    });
+    call.app.commands.post_one<AskWorkers>(
+        {EntityKey{}.tenant}, [call](const Result<WorkersSeen>& workers) {
+            if (!workers) return call.reply.send(refused(workers.error()));
+            answer_with_text(
+                call,
+                [runners = seen_at_claims(*workers), now = call.app.clock.now(),
+                 memory = call.app.deploy.runner_health](JobReader& reader) -> Result<std::string> {
+                    SeenRunners all = runners;
+                    add_busy(reader, all);
+                    return runners_text(all, now, memory);
+                });
+        });
 }
 
 }  // namespace sluice::http::deploy

@@ -8,8 +8,8 @@ namespace sluice::http::jobs {
 namespace {
 
 // The answer to a request that made a job, which is still to be done.
-Response accepted_response(const Job& job) {
-    Response response = json(202, job_text(job));
+Response accepted_response(const Job& job, const SecretMarks& secrets) {
+    Response response = json(202, job_text(job, secrets));
     response.headers.emplace_back("Location", "/api/jobs/" + to_text(job.spec.id));
     return response;
 }
@@ -21,9 +21,10 @@ void submit(Call call) {
     auto command = read_submit(call);
     if (!command) return call.reply.send(problem_of(command.error(), request_id));
     call.app.commands.post_one<SubmitJobs>(
-        *std::move(command), [reply = call.reply, &request_id](Result<Submitted> submitted) {
+        *std::move(command), [reply = call.reply, &request_id,
+                              &secrets = call.app.rules.secrets](Result<Submitted> submitted) {
             if (!submitted) return reply.send(problem_of(submitted.error(), request_id));
-            Response response = accepted_response(submitted->jobs.front());
+            Response response = accepted_response(submitted->jobs.front(), secrets);
             if (submitted->repeated) response.headers.emplace_back("Idempotent-Replayed", "true");
             reply.send(std::move(response));
         });
@@ -34,8 +35,10 @@ void cancel(Call call) {
     auto command = native::read_cancel(call);
     if (!command) return call.reply.send(problem_of(command.error(), request_id));
     call.app.commands.post_one<CancelJob>(
-        *std::move(command), [reply = call.reply, &request_id](Result<Job> job) {
-            reply.send(job ? json(200, job_text(*job)) : problem_of(job.error(), request_id));
+        *std::move(command),
+        [reply = call.reply, &request_id, &secrets = call.app.rules.secrets](Result<Job> job) {
+            reply.send(job ? json(200, job_text(*job, secrets))
+                           : problem_of(job.error(), request_id));
         });
 }
 
@@ -44,8 +47,10 @@ void replay(Call call) {
     auto command = native::read_replay(call);
     if (!command) return call.reply.send(problem_of(command.error(), request_id));
     call.app.commands.post_one<ReplayJob>(
-        *std::move(command), [reply = call.reply, &request_id](Result<Job> job) {
-            reply.send(job ? accepted_response(*job) : problem_of(job.error(), request_id));
+        *std::move(command),
+        [reply = call.reply, &request_id, &secrets = call.app.rules.secrets](Result<Job> job) {
+            reply.send(job ? accepted_response(*job, secrets)
+                           : problem_of(job.error(), request_id));
         });
 }
 

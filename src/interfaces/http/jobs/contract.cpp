@@ -10,13 +10,13 @@ namespace {
 
 // clang-format off
 constexpr auto routes = std::to_array<Route>({
-    {Verb::post, "/api/jobs",              submit},
-    {Verb::get,  "/api/jobs",              list},
-    {Verb::get,  "/api/jobs/{id}",         get},
-    {Verb::get,  "/api/jobs/{id}/logs",    get_logs},
-    {Verb::get,  "/api/jobs/{id}/stream",  stream},
-    {Verb::post, "/api/jobs/{id}/cancel",  cancel},
-    {Verb::post, "/api/jobs/{id}/replay",  replay},
+    {Verb::post, "/api/jobs",              needs::operate, submit},
+    {Verb::get,  "/api/jobs",              needs::read, list},
+    {Verb::get,  "/api/jobs/{id}",         needs::read, get},
+    {Verb::get,  "/api/jobs/{id}/logs",    needs::read, get_logs},
+    {Verb::get,  "/api/jobs/{id}/stream",  needs::read, stream},
+    {Verb::post, "/api/jobs/{id}/cancel",  needs::operate, cancel},
+    {Verb::post, "/api/jobs/{id}/replay",  needs::operate, replay},
 });
 // clang-format on
 

@@ -40,7 +40,7 @@ void write_output(JsonWriter& json, const Job& job) {
     json.raw_field("output", has_output ? job.result : "null");
 }
 
-void write_spec(JsonWriter& json, const JobSpec& spec) {
+void write_spec(JsonWriter& json, const JobSpec& spec, const SecretMarks& secrets) {
     json.field("tenant", spec.tenant);
     json.field("project", text_or_none(spec.project));
     json.field("priority", spec.priority);
@@ -52,17 +52,21 @@ void write_spec(JsonWriter& json, const JobSpec& spec) {
     json.end_array();
     json.field("maxAttempts", spec.max_attempts);
     json.field("timeoutMs", to_millis(spec.timeout));
-    json.raw_field("input", spec.payload);
-    json.field("payloadDigest", to_hex(spec.payload_digest));
+    std::string room;
+    const std::string_view shown = secrets.shown(spec, room);
+    json.raw_field("input", shown);
+    const bool is_whole = shown.data() == spec.payload.data();
+    json.field("payloadDigest",
+               is_whole ? std::optional(to_hex(spec.payload_digest)) : std::nullopt);
 }
 
-void write_members(JsonWriter& json, const Job& job) {
+void write_members(JsonWriter& json, const Job& job, const SecretMarks& secrets) {
     json.field("id", job.spec.id);
     json.field("action", job.spec.type);
     json.field("jobType", job.spec.type);
     json.field("state", word_for(job.state, Vocabulary::state));
     json.field("status", word_for(job.state, Vocabulary::status));
-    write_spec(json, job.spec);
+    write_spec(json, job.spec, secrets);
     write_output(json, job);
     write_error(json, job);
     write_reason(json, job);
@@ -130,25 +134,26 @@ void write_metrics(JsonWriter& json, const Job& job, std::span<const Attempt> at
 
 }  // namespace
 
-void write_job(JsonWriter& json, const Job& job) {
+void write_job(JsonWriter& json, const Job& job, const SecretMarks& secrets) {
     json.begin_object();
-    write_members(json, job);
+    write_members(json, job, secrets);
     json.end_object();
 }
 
-std::string job_text(const Job& job) {
+std::string job_text(const Job& job, const SecretMarks& secrets) {
     std::string out;
     out.reserve(1024 + job.spec.payload.size() + job.result.size());
     JsonWriter json(out);
-    write_job(json, job);
+    write_job(json, job, secrets);
     return out;
 }
 
-std::string job_detail_text(const Job& job, std::span<const Attempt> attempts) {
+std::string job_detail_text(const Job& job, std::span<const Attempt> attempts,
+                            const SecretMarks& secrets) {
     std::string out;
     JsonWriter json(out);
     json.begin_object();
-    write_members(json, job);
+    write_members(json, job, secrets);
     write_attempts(json, attempts);
     write_leases(json, attempts);
     write_metrics(json, job, attempts);

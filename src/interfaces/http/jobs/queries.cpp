@@ -4,6 +4,7 @@
 
 #include "interfaces/http/answers.hpp"
 #include "interfaces/http/ascii.hpp"
+#include "interfaces/http/caller.hpp"
 #include "interfaces/http/jobs/handlers.hpp"
 #include "interfaces/http/jobs/job_json.hpp"
 #include "interfaces/http/jobs/words.hpp"
@@ -39,8 +40,6 @@ std::optional<Error> read_filter(const std::string& name, const std::string& val
         filter.states = *std::move(states);
     } else if (name == "action" || name == "jobType") {
         filter.type = value;
-    } else if (name == "tenant") {
-        filter.tenant = value;
     } else if (name == "from") {
         return read_time(name, value, filter.created_from);
     } else if (name == "to") {
@@ -49,27 +48,32 @@ std::optional<Error> read_filter(const std::string& name, const std::string& val
     return std::nullopt;
 }
 
-Result<native::JobListQuery> read_list(const Request& request) {
-    const auto params = native::read_query(request, {"state", "status", "action", "jobType",
-                                                     "tenant", "from", "to", "limit", "cursor"});
+Result<native::JobListQuery> read_list(const Call& call) {
+    const auto params = native::read_query(
+        call.request,
+        {"state", "status", "action", "jobType", "tenant", "from", "to", "limit", "cursor"});
     if (!params) return params.error();
     if (auto refusal = refuse_both(*params, "state", "status")) return *std::move(refusal);
     if (auto refusal = refuse_both(*params, "action", "jobType")) return *std::move(refusal);
     native::JobListQuery query;
+    auto tenant = tenant_asked_for(call, *params);
+    if (!tenant) return tenant.error();
+    query.filter.tenant = *std::move(tenant);
     for (const auto& [name, value] : params->all()) {
         if (auto refusal = read_filter(name, value, query.filter)) return *std::move(refusal);
     }
     return native::with_page(std::move(query), *params);
 }
 
-Response list_response(const native::JobListQuery& query, const native::JobPage& page) {
+Response list_response(const native::JobListQuery& query, const native::JobPage& page,
+                       const SecretMarks& secrets) {
     const std::optional<std::string> next = native::cursor_after(query, page);
     Response response;
     JsonWriter json(response.body);
     json.begin_object();
     json.key("jobs");
     json.begin_array();
-    for (const Job& job : page.jobs) write_job(json, job);
+    for (const Job& job : page.jobs) write_job(json, job, secrets);
     json.end_array();
     json.field("nextCursor", next);
     json.end_object();
@@ -97,24 +101,26 @@ bool wants_events(const Request& request) {
 }  // namespace
 
 void list(Call call) {
-    const auto query = read_list(call.request);
+    const auto query = read_list(call);
     if (!query) return call.reply.send(problem_of(query.error(), call.request.request_id));
     const auto question = [query = *query](JobReader& reader) -> Result<native::JobPage> {
         return native::read_job_page(reader, query);
     };
     call.app.queries.ask<native::JobPage>(
-        question, [reply = call.reply, query = *query,
+        question, [reply = call.reply, query = *query, &secrets = call.app.rules.secrets,
                    &request_id = call.request.request_id](Result<native::JobPage> page) {
-            reply.send(page ? list_response(query, *page) : problem_of(page.error(), request_id));
+            reply.send(page ? list_response(query, *page, secrets)
+                            : problem_of(page.error(), request_id));
         });
 }
 
 void get(Call call) {
     const auto params = native::read_query(call.request, {"tenant"});
     if (!params) return call.reply.send(problem_of(params.error(), call.request.request_id));
+    const SecretMarks& secrets = call.app.rules.secrets;
     native::ask_about_job(std::move(call), *params,
-                          [](JobReader& reader, const Job& job) -> Result<std::string> {
-                              return job_detail_text(job, read_attempts(reader, job));
+                          [&secrets](JobReader& reader, const Job& job) -> Result<std::string> {
+                              return job_detail_text(job, read_attempts(reader, job), secrets);
                           });
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "application/make_job.hpp"
+#include "interfaces/http/caller.hpp"
 #include "interfaces/http/native/fields.hpp"
 
 namespace sluice::http::jobs {
@@ -74,9 +75,10 @@ bool read_field(JsonReader& reader, std::string_view key, Submission& submission
     return true;
 }
 
-Result<Submission> read_body(std::string_view body) {
-    JsonReader reader(body);
+Result<Submission> read_body(const Call& call) {
+    JsonReader reader(call.request.body);
     Submission submission;
+    submission.job.tenant = call.caller->tenant;
     native::UnknownFields unknown;
     reader.object([&](std::string_view key) {
         if (submission.input.is(key)) {
@@ -113,8 +115,11 @@ Result<std::string> key_of(const Request& request, const std::string& in_body) {
 }  // namespace
 
 Result<SubmitJobs> read_submit(const Call& call) {
-    auto submission = read_body(call.request.body);
+    auto submission = read_body(call);
     if (!submission) return submission.error();
+    if (auto refusal = refuse_tenant(*call.caller, submission->job.tenant, "/tenant")) {
+        return *std::move(refusal);
+    }
     auto key = key_of(call.request, submission->idempotency_key);
     if (!key) return key.error();
     auto spec = make_job(std::move(submission->job), call.app.rules.types, call.app.clock.now());
@@ -124,7 +129,7 @@ Result<SubmitJobs> read_submit(const Call& call) {
     }
     SubmitJobs command;
     command.jobs.push_back(*std::move(spec));
-    command.actor = native::actor_of(call.request);
+    command.actor = actor_name(*call.caller);
     if (!key->empty()) {
         command.idempotency_key = *std::move(key);
         command.body_digest = native::body_digest(call.request);

@@ -1,4 +1,5 @@
 #include "interfaces/http/answers.hpp"
+#include "interfaces/http/caller.hpp"
 #include "interfaces/http/job_stream.hpp"
 #include "interfaces/http/jobs/handlers.hpp"
 #include "interfaces/http/jobs/job_json.hpp"
@@ -18,9 +19,11 @@ Result<JobStreamStart> read_start(const Call& call) {
     if (!id) return id.error();
     const auto params = native::read_query(call.request, {"tenant"});
     if (!params) return params.error();
+    auto tenant = tenant_to_look_in(call, *params);
+    if (!tenant) return tenant.error();
     const auto after = native::last_event_id(call.request);
     if (!after) return after.error();
-    return JobStreamStart{*id, native::tenant_param(*params), after->value_or(0)};
+    return JobStreamStart{*id, *std::move(tenant), after->value_or(0)};
 }
 
 }  // namespace

@@ -34,13 +34,13 @@ EntityPage read_entity_page(EntityReader& reader, const EntityListQuery& query) 
 }
 
 std::string entity_list_text(std::string_view list, const EntityListQuery& query,
-                             const EntityPage& page) {
+                             const EntityPage& page, const SecretMarks& secrets) {
     std::string out;
     JsonWriter json(out);
     json.begin_object();
     json.key(list);
     json.begin_array();
-    for (const Entity& entity : page.entities) write_entity(json, entity);
+    for (const Entity& entity : page.entities) write_entity(json, entity, secrets);
     json.end_array();
     json.field("next_cursor", page.more ? std::optional(entity_cursor(query, page.entities.back()))
                                         : std::nullopt);
@@ -74,15 +74,18 @@ void post_change(Call call, std::function<Result<EntityAnswer>(EntityDesk&)> dec
         });
 }
 
-Response changed_response(const EntityAnswer& answer) {
-    return json(200, changed_entity_text(answer));
+auto changed_response(const App& app) {
+    return [&secrets = app.rules.secrets](const EntityAnswer& answer) {
+        return json(200, changed_entity_text(answer, secrets));
+    };
 }
 
 void post_change(Call call, ChangeEntity change) {
-    const auto decide = [caller = caller_of(call), change = std::move(change)](EntityDesk& desk) {
+    const auto decide = [caller = *call.caller, change = std::move(change)](EntityDesk& desk) {
         return change_entity(desk, caller, change);
     };
-    post_change(std::move(call), decide, changed_response);
+    const auto answer = changed_response(call.app);
+    post_change(std::move(call), decide, answer);
 }
 
 std::string percent_encoded(std::string_view text) {
@@ -104,9 +107,9 @@ std::string percent_encoded(std::string_view text) {
 void list_of_kind(Call call, std::string_view kind, std::string_view list) {
     auto query = read_entity_list(call, kind);
     if (!query) return refuse(call, query.error());
-    const auto question = [query = *std::move(query),
-                           list](JobReader& reader) -> Result<std::string> {
-        return entity_list_text(list, query, read_entity_page(reader.entities(), query));
+    const auto question = [query = *std::move(query), list, &secrets = call.app.rules.secrets](
+                              JobReader& reader) -> Result<std::string> {
+        return entity_list_text(list, query, read_entity_page(reader.entities(), query), secrets);
     };
     call.app.queries.ask<std::string>(
         question,
@@ -118,11 +121,12 @@ void list_of_kind(Call call, std::string_view kind, std::string_view list) {
 void create_of_kind(Call call, std::string_view kind) {
     auto wanted = read_new_entity(call, kind);
     if (!wanted) return refuse(call, wanted.error());
-    const auto decide = [caller = caller_of(call), wanted = *std::move(wanted)](EntityDesk& desk) {
+    const auto decide = [caller = *call.caller, wanted = *std::move(wanted)](EntityDesk& desk) {
         return create_entity(desk, caller, wanted);
     };
-    post_change(std::move(call), decide, [](const EntityAnswer& answer) {
-        Response response = json(201, changed_entity_text(answer));
+    const SecretMarks& secrets = call.app.rules.secrets;
+    post_change(std::move(call), decide, [&secrets](const EntityAnswer& answer) {
+        Response response = json(201, changed_entity_text(answer, secrets));
         const EntityKey& key = answer.entity->key;
         response.headers.emplace_back(
             "Location", fmt::format("/api/v1/entities/{}/{}", percent_encoded(key.kind),
@@ -136,8 +140,10 @@ void get_of_kind(Call call, std::string_view kind, std::string_view id) {
     if (!params) return refuse(call, params.error());
     auto key = read_entity_key(call, *params, kind, id);
     if (!key) return refuse(call, key.error());
-    ask_about_entity(std::move(call), *std::move(key),
-                     [](JobReader&, const Entity& entity) { return entity_text(entity); });
+    const SecretMarks& secrets = call.app.rules.secrets;
+    ask_about_entity(
+        std::move(call), *std::move(key),
+        [&secrets](JobReader&, const Entity& entity) { return entity_text(entity, secrets); });
 }
 
 void reset_of_kind(Call call, std::string_view kind) {
@@ -183,11 +189,16 @@ void get_entity_events(Call call) {
     if (!page) return refuse(call, page.error());
     auto key = read_entity_key(call, *params, call.id, call.second);
     if (!key) return refuse(call, key.error());
-    ask_about_entity(
-        std::move(call), *std::move(key), [page = *page](JobReader& reader, const Entity& entity) {
-            const auto events = reader.entities().events(entity.key, page.after, page.limit);
-            return page_text("events", "next_after", events, page.after, write_entity_event);
-        });
+    const SecretMarks& secrets = call.app.rules.secrets;
+    ask_about_entity(std::move(call), *std::move(key),
+                     [page = *page, &secrets](JobReader& reader, const Entity& entity) {
+                         const auto events =
+                             reader.entities().events(entity.key, page.after, page.limit);
+                         return page_text("events", "next_after", events, page.after,
+                                          [&](JsonWriter& json, const EntityEvent& event) {
+                                              write_entity_event(json, event, secrets);
+                                          });
+                     });
 }
 
 }  // namespace sluice::http::native

@@ -10,13 +10,13 @@ std::optional<std::string_view> text_or_null(const std::string& text) {
     return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
 }
 
-void write_members(JsonWriter& json, const Entity& entity) {
+void write_members(JsonWriter& json, const Entity& entity, const SecretMarks& secrets) {
     json.field("kind", entity.key.kind);
     json.field("id", entity.key.id);
     json.field("tenant", entity.key.tenant);
     json.field("parent", text_or_null(entity.parent));
     json.field("state", entity.state);
-    json.raw_field("attributes", to_json(entity.attributes));
+    json.raw_field("attributes", secrets.shown(to_json(entity.attributes)));
     json.field("revision", entity.revision);
     json.field("created_at", entity.created_at);
     json.field("updated_at", entity.updated_at);
@@ -24,33 +24,33 @@ void write_members(JsonWriter& json, const Entity& entity) {
 
 }  // namespace
 
-void write_entity(JsonWriter& json, const Entity& entity) {
+void write_entity(JsonWriter& json, const Entity& entity, const SecretMarks& secrets) {
     json.begin_object();
-    write_members(json, entity);
+    write_members(json, entity, secrets);
     json.end_object();
 }
 
-std::string entity_text(const Entity& entity) {
+std::string entity_text(const Entity& entity, const SecretMarks& secrets) {
     std::string out;
     JsonWriter json(out);
-    write_entity(json, entity);
+    write_entity(json, entity, secrets);
     return out;
 }
 
-std::string changed_entity_text(const EntityAnswer& answer) {
+std::string changed_entity_text(const EntityAnswer& answer, const SecretMarks& secrets) {
     std::string out;
     JsonWriter json(out);
     json.begin_object();
-    write_members(json, *answer.entity);
+    write_members(json, *answer.entity, secrets);
     json.key("jobs");
     json.begin_array();
-    for (const Job& job : answer.jobs) write_job(json, job);
+    for (const Job& job : answer.jobs) write_job(json, job, secrets);
     json.end_array();
     json.end_object();
     return out;
 }
 
-void write_entity_event(JsonWriter& json, const EntityEvent& event) {
+void write_entity_event(JsonWriter& json, const EntityEvent& event, const SecretMarks& secrets) {
     json.begin_object();
     json.field("seq", event.seq);
     json.field("action", event.action);
@@ -59,7 +59,7 @@ void write_entity_event(JsonWriter& json, const EntityEvent& event) {
     json.field("actor", event.actor);
     json.field("job_id", event.job);
     json.field("at", event.at);
-    json.raw_field("detail", event.detail.empty() ? "null" : event.detail);
+    json.raw_field("detail", event.detail.empty() ? "null" : secrets.shown(event.detail));
     json.end_object();
 }
 

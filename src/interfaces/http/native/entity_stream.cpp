@@ -16,10 +16,10 @@ namespace {
 
 constexpr int chunk_items = 200;
 
-std::string event_text(const EntityEvent& event) {
+std::string event_text(const EntityEvent& event, const SecretMarks& secrets) {
     std::string out;
     JsonWriter json(out);
-    write_entity_event(json, event);
+    write_entity_event(json, event, secrets);
     return out;
 }
 
@@ -39,7 +39,7 @@ class EntitySource : public StreamSource {
         StreamChunk chunk;
         const auto events = reader.entities().events(key_, after_, chunk_items);
         for (const EntityEvent& event : events) {
-            append_stream_event(chunk.text, event.seq, "state", event_text(event));
+            append_stream_event(chunk.text, event.seq, "state", event_text(event, rules_.secrets));
             after_ = event.seq;
         }
         chunk.full = std::ssize(events) == chunk_items;
@@ -106,11 +106,12 @@ void stream_entity(Call call) {
     const auto question = [key = *key, after = *after](JobReader& reader) {
         return find_start(reader.entities(), key, after);
     };
-    call.app.queries.ask<std::int64_t>(question, [&app = call.app, reply = call.reply, key = *key,
-                                                  &request_id](Result<std::int64_t> start) {
-        if (!start) return reply.send(problem_of(start.error(), request_id));
-        stream_from_store(app, reply, watch_id(key),
-                          std::make_shared<EntitySource>(app.rules, key, *start));
+    call.app.queries.ask<std::int64_t>(question, [call, key = *key](Result<std::int64_t> start) {
+        if (!start) {
+            return call.reply.send(problem_of(start.error(), call.request.request_id));
+        }
+        stream_from_store(call, watch_id(key),
+                          std::make_shared<EntitySource>(call.app.rules, key, *start));
     });
 }
 

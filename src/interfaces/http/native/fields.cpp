@@ -62,8 +62,9 @@ Result<JobId> job_id_in_path(const Call& call) {
 }
 
 Result<LeaseId> lease_id_in_path(const Call& call) {
-    if (const auto id = parse_lease_id(call.id)) return *id;
-    return Error{ErrorCode::not_found, "this is not a lease id: it comes with a claimed job", ""};
+    if (const auto id = call.app.seal.read(call.id)) return *id;
+    return Error{ErrorCode::not_found, "there is no such lease: its id comes with a claimed job",
+                 ""};
 }
 
 Result<QueryParams> read_query(const Request& request,
@@ -93,7 +94,10 @@ Result<std::int64_t> read_number(std::string_view text, std::string_view name, s
     std::int64_t number = 0;
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, number);
-    if (error == std::errc{} && stop == end && number >= low && number <= high) return number;
+    const bool is_minus_zero = number == 0 && text.starts_with('-');
+    if (error == std::errc{} && stop == end && number >= low && number <= high && !is_minus_zero) {
+        return number;
+    }
     return Error{ErrorCode::malformed,
                  fmt::format("{} must be a whole number between {} and {}", name, low, high), ""};
 }
@@ -135,16 +139,6 @@ Result<std::string> idempotency_key(const Request& request) {
 
 Digest body_digest(const Request& request) {
     return sha256(sha256(request.path), request.body);
-}
-
-std::string actor_of(const Request& request) {
-    const std::string_view* name = request.header("X-Sluice-User");
-    return name ? fmt::format("user:{}", *name) : "anonymous";
-}
-
-std::string tenant_param(const QueryParams& params) {
-    const std::string* tenant = params.find("tenant");
-    return tenant ? *tenant : std::string();
 }
 
 }  // namespace sluice::http::native

@@ -68,10 +68,4 @@ Result<std::string> idempotency_key(const Request& request);
 // What a repeated request with the same key must have in common with the first.
 Digest body_digest(const Request& request);
 
-// Whom a client's action is put down to.
-std::string actor_of(const Request& request);
-
-// The tenant that the request names as a parameter; empty: any.
-std::string tenant_param(const QueryParams& params);
-
 }  // namespace sluice::http::native

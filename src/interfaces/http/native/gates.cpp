@@ -23,7 +23,7 @@ std::string* text_field(GateQuestion& question, std::string_view key) {
 
 Result<GateQuestion> read_question(const Call& call) {
     GateQuestion question;
-    question.key.tenant = caller_of(call).tenant;
+    question.key.tenant = call.caller->tenant;
     JsonReader reader(call.request.body);
     UnknownFields unknown;
     reader.object([&](std::string_view key) {
@@ -36,6 +36,9 @@ Result<GateQuestion> read_question(const Call& call) {
     });
     unknown.refuse(reader);
     if (const auto done = reader.finish(); !done) return done.error();
+    if (auto refusal = refuse_tenant(*call.caller, question.key.tenant, "/tenant")) {
+        return *std::move(refusal);
+    }
     if (question.key.kind.empty()) {
         return Error{ErrorCode::invalid, "is required", "/entity_type"};
     }

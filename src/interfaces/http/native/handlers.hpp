@@ -51,6 +51,11 @@ void get_node(Call call);
 // gates.cpp
 void check_gates(Call call);
 
+void create_token(Call call);
+void list_tokens(Call call);
+void revoke_token(Call call);
+void whoami(Call call);
+
 // leases.cpp
 void claim(Call call);
 void heartbeat(Call call);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "interfaces/http/answers.hpp"
+#include "interfaces/http/caller.hpp"
 #include "interfaces/http/native/fields.hpp"
 #include "interfaces/http/native/job_json.hpp"
 
@@ -44,7 +45,6 @@ Result<std::vector<JobState>> read_states(std::string_view text) {
 }
 
 std::string* text_filter(JobFilter& filter, std::string_view name) {
-    if (name == "tenant") return &filter.tenant;
     if (name == "type") return &filter.type;
     if (name == "queue") return &filter.queue;
     if (name == "project") return &filter.project;
@@ -106,13 +106,16 @@ void append_query(std::string& out, std::string_view text) {
 
 }  // namespace
 
-Result<JobListQuery> read_job_list(const Request& request) {
+Result<JobListQuery> read_job_list(const Call& call) {
     const auto params = read_query(
-        request, {"tenant", "state", "type", "queue", "project", "entity_type", "entity_id",
-                  "site_id", "node_id", "correlation_id", "worker_id", "label", "replay_of",
-                  "created_from", "created_before", "id_prefix", "limit", "cursor"});
+        call.request, {"tenant", "state", "type", "queue", "project", "entity_type", "entity_id",
+                       "site_id", "node_id", "correlation_id", "worker_id", "label", "replay_of",
+                       "created_from", "created_before", "id_prefix", "limit", "cursor"});
     if (!params) return params.error();
     JobListQuery query;
+    auto tenant = tenant_asked_for(call, *params);
+    if (!tenant) return tenant.error();
+    query.filter.tenant = *std::move(tenant);
     for (const auto& [name, value] : params->all()) {
         if (name == "limit" || name == "cursor") continue;
         if (name == "id_prefix") {
@@ -134,7 +137,9 @@ Result<JobListQuery> with_page(JobListQuery query, const QueryParams& params) {
         query.filter_query += fmt::format("&{}=", name);
         append_query(query.filter_query, value);
     }
-    query.filter_mark = to_hex(sha256(query.filter_query)).substr(0, mark_digits);
+    // A cursor is of no use to another tenant.
+    query.filter_mark =
+        to_hex(sha256(sha256(query.filter.tenant), query.filter_query)).substr(0, mark_digits);
     const auto limit = number_param(params, "limit", 1, limit_max, query.limit);
     if (!limit) return limit.error();
     query.limit = static_cast<int>(*limit);
@@ -179,14 +184,15 @@ std::string link_to_next(std::string_view path, const JobListQuery& query,
                        query.filter_query, cursor);
 }
 
-Response job_list_response(const JobListQuery& query, const JobPage& page) {
+Response job_list_response(const JobListQuery& query, const JobPage& page,
+                           const SecretMarks& secrets) {
     const std::optional<std::string> next = cursor_after(query, page);
     Response response;
     JsonWriter json(response.body);
     json.begin_object();
     json.key("jobs");
     json.begin_array();
-    for (const Job& job : page.jobs) write_job(json, job);
+    for (const Job& job : page.jobs) write_job(json, job, secrets);
     json.end_array();
     json.field("next_cursor", next);
     json.end_object();

@@ -3,7 +3,8 @@
 #include <string>
 
 #include "application/ports/job_reader.hpp"
-#include "interfaces/http/message.hpp"
+#include "application/secret_marks.hpp"
+#include "interfaces/http/app.hpp"
 #include "interfaces/http/url.hpp"
 
 namespace sluice::http::native {
@@ -17,7 +18,7 @@ struct JobListQuery {
     std::string filter_query;  // the filters as a query string, for the link to the next page
 };
 
-Result<JobListQuery> read_job_list(const Request& request);
+Result<JobListQuery> read_job_list(const Call& call);
 
 // Adds what lists of every contract have in common, limit and cursor, to a query whose filters were
 // read from these parameters.
@@ -37,6 +38,7 @@ std::optional<std::string> cursor_after(const JobListQuery& query, const JobPage
 // The value of the Link header to that page; `path` is that of the list.
 std::string link_to_next(std::string_view path, const JobListQuery& query, std::string_view cursor);
 
-Response job_list_response(const JobListQuery& query, const JobPage& page);
+Response job_list_response(const JobListQuery& query, const JobPage& page,
+                           const SecretMarks& secrets);
 
 }  // namespace sluice::http::native

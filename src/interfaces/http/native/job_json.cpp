@@ -30,7 +30,7 @@ void write_keys(JsonWriter& json, const std::vector<std::string>& keys) {
     json.end_array();
 }
 
-void write_spec(JsonWriter& json, const Job& job) {
+void write_spec(JsonWriter& json, const Job& job, const SecretMarks& secrets) {
     const JobSpec& spec = job.spec;
     json.field("id", spec.id);
     json.field("tenant", spec.tenant);
@@ -49,8 +49,13 @@ void write_spec(JsonWriter& json, const Job& job) {
     for (const JobId id : spec.depends_on) json.value(id);
     json.end_array();
     json.field("priority", spec.priority);
-    json.raw_field("payload", spec.payload);
-    json.field("payload_digest", to_hex(spec.payload_digest));
+    std::string room;
+    const std::string_view shown = secrets.shown(spec, room);
+    json.raw_field("payload", shown);
+    // With the digest of the whole, who sees the rest could guess what is hidden.
+    const bool is_whole = shown.data() == spec.payload.data();
+    json.field("payload_digest",
+               is_whole ? std::optional(to_hex(spec.payload_digest)) : std::nullopt);
 }
 
 void write_lease(JsonWriter& json, const std::optional<Lease>& lease) {
@@ -61,9 +66,9 @@ void write_lease(JsonWriter& json, const std::optional<Lease>& lease) {
 
 }  // namespace
 
-void write_job(JsonWriter& json, const Job& job) {
+void write_job(JsonWriter& json, const Job& job, const SecretMarks& secrets) {
     json.begin_object();
-    write_spec(json, job);
+    write_spec(json, job, secrets);
     json.raw_field("result", job.result.empty() ? "null" : job.result);
     text_or_null(json, "error_code", job.error_code);
     text_or_null(json, "error_message", job.error_message);
@@ -84,11 +89,11 @@ void write_job(JsonWriter& json, const Job& job) {
     json.end_object();
 }
 
-std::string job_text(const Job& job) {
+std::string job_text(const Job& job, const SecretMarks& secrets) {
     std::string out;
     out.reserve(1024 + job.spec.payload.size() + job.result.size());
     JsonWriter json(out);
-    write_job(json, job);
+    write_job(json, job, secrets);
     return out;
 }
 

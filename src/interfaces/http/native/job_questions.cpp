@@ -1,6 +1,7 @@
 #include "interfaces/http/native/job_questions.hpp"
 
 #include "interfaces/http/answers.hpp"
+#include "interfaces/http/caller.hpp"
 #include "interfaces/http/native/fields.hpp"
 #include "interfaces/http/native/pages.hpp"
 
@@ -22,7 +23,9 @@ void ask_about_job(Call call, const QueryParams& params,
                    std::function<Result<std::string>(JobReader&, const Job&)> question) {
     const auto id = job_id_in_path(call);
     if (!id) return call.reply.send(problem_of(id.error(), call.request.request_id));
-    const auto with_job = [id = *id, tenant = tenant_param(params), question = std::move(question)](
+    auto tenant = tenant_to_look_in(call, params);
+    if (!tenant) return call.reply.send(problem_of(tenant.error(), call.request.request_id));
+    const auto with_job = [id = *id, tenant = *std::move(tenant), question = std::move(question)](
                               JobReader& reader) -> Result<std::string> {
         const auto job = visible_job(reader, id, tenant);
         if (!job) return job.error();

@@ -6,7 +6,8 @@
 #include "interfaces/http/app.hpp"
 #include "interfaces/http/url.hpp"
 
-// Questions about the job in the path. A job of another tenant than `?tenant=` is not found.
+// Questions about the job in the path. A job of a tenant that the caller did not or may not ask
+// about is not found.
 namespace sluice::http::native {
 
 // Answers with the JSON text that `question` makes.

@@ -14,18 +14,22 @@
 namespace sluice::http::native {
 namespace {
 
-Result<JobSpec> make_spec(JobRequest& request, const App& app, Timestamp now,
+Result<JobSpec> make_spec(JobRequest& request, const Call& call, Timestamp now,
                           std::string_view prefix) {
-    auto spec = make_job(std::move(request.job), app.rules.types, now);
+    if (auto refusal =
+            refuse_tenant(*call.caller, request.job.tenant, fmt::format("{}/tenant", prefix))) {
+        return *std::move(refusal);
+    }
+    auto spec = make_job(std::move(request.job), call.app.rules.types, now);
     if (!spec && !spec.error().pointer.empty()) spec.error().pointer.insert(0, prefix);
     return spec;
 }
 
 Result<SubmitJobs> read_submit(const Call& call) {
     JsonReader reader(call.request.body);
-    JobRequest request = read_job(reader, false);
+    JobRequest request = read_job(reader, call.caller->tenant, false);
     if (const auto done = reader.finish(); !done) return done.error();
-    auto spec = make_spec(request, call.app, call.app.clock.now(), "");
+    auto spec = make_spec(request, call, call.app.clock.now(), "");
     if (!spec) return spec.error();
     SubmitJobs command;
     command.jobs.push_back(*std::move(spec));
@@ -48,9 +52,9 @@ std::optional<Error> check_siblings(const std::vector<JobRequest>& requests, std
     return std::nullopt;
 }
 
-Result<std::vector<JobRequest>> read_requests(std::string_view body) {
+Result<std::vector<JobRequest>> read_requests(const Call& call) {
     std::vector<JobRequest> requests;
-    JsonReader reader(body);
+    JsonReader reader(call.request.body);
     UnknownFields unknown;
     reader.object([&](std::string_view key) {
         if (key != "jobs") return unknown.add(key);
@@ -59,7 +63,7 @@ Result<std::vector<JobRequest>> read_requests(std::string_view body) {
                 return reader.fail(fmt::format("a batch has at most {} jobs", limits::batch_jobs),
                                    ErrorCode::too_large);
             }
-            requests.push_back(read_job(reader, true));
+            requests.push_back(read_job(reader, call.caller->tenant, true));
         });
     });
     unknown.refuse(reader);
@@ -69,7 +73,7 @@ Result<std::vector<JobRequest>> read_requests(std::string_view body) {
 }
 
 Result<SubmitJobs> read_submit_batch(const Call& call) {
-    auto requests = read_requests(call.request.body);
+    auto requests = read_requests(call);
     if (!requests) return requests.error();
     const Timestamp now = call.app.clock.now();
     SubmitJobs command;
@@ -78,7 +82,7 @@ Result<SubmitJobs> read_submit_batch(const Call& call) {
     bool has_siblings = false;
     for (std::size_t i = 0; i < requests->size(); ++i) {
         if (auto refusal = check_siblings(*requests, i)) return *std::move(refusal);
-        auto spec = make_spec((*requests)[i], call.app, now, fmt::format("/jobs/{}", i));
+        auto spec = make_spec((*requests)[i], call, now, fmt::format("/jobs/{}", i));
         if (!spec) return spec.error();
         if (spec->tenant != (i == 0 ? spec->tenant : command.jobs.front().tenant)) {
             return Error{ErrorCode::invalid, "all jobs of a batch must have the same tenant",
@@ -95,7 +99,7 @@ Result<SubmitJobs> read_submit_batch(const Call& call) {
     return command;
 }
 
-Response accepted_response(const Submitted& submitted, bool is_batch) {
+Response accepted_response(const Submitted& submitted, bool is_batch, const SecretMarks& secrets) {
     Response response;
     response.status = 202;
     if (is_batch) {
@@ -103,11 +107,11 @@ Response accepted_response(const Submitted& submitted, bool is_batch) {
         json.begin_object();
         json.key("jobs");
         json.begin_array();
-        for (const Job& job : submitted.jobs) write_job(json, job);
+        for (const Job& job : submitted.jobs) write_job(json, job, secrets);
         json.end_array();
         json.end_object();
     } else {
-        response.body = job_text(submitted.jobs.front());
+        response.body = job_text(submitted.jobs.front(), secrets);
         response.headers.emplace_back("Location",
                                       "/api/v1/jobs/" + to_text(submitted.jobs.front().spec.id));
     }
@@ -120,16 +124,16 @@ void submit(Call call, Result<SubmitJobs> command) {
     if (!command) return call.reply.send(problem_of(command.error(), request_id));
     auto key = idempotency_key(call.request);
     if (!key) return call.reply.send(problem_of(key.error(), request_id));
-    command->actor = actor_of(call.request);
+    command->actor = actor_name(*call.caller);
     if (!key->empty()) {
         command->idempotency_key = *std::move(key);
         command->body_digest = body_digest(call.request);
     }
     const bool is_batch = command->is_batch;
     call.app.commands.post_one<SubmitJobs>(
-        *std::move(command),
-        [reply = call.reply, &request_id, is_batch](Result<Submitted> submitted) {
-            reply.send(submitted ? accepted_response(*submitted, is_batch)
+        *std::move(command), [reply = call.reply, &request_id, is_batch,
+                              &secrets = call.app.rules.secrets](Result<Submitted> submitted) {
+            reply.send(submitted ? accepted_response(*submitted, is_batch, secrets)
                                  : problem_of(submitted.error(), request_id));
         });
 }
@@ -139,9 +143,10 @@ void act_on_job(Call call, Result<Command> command, int status) {
     const std::string& request_id = call.request.request_id;
     if (!command) return call.reply.send(problem_of(command.error(), request_id));
     call.app.commands.post_one<Command>(
-        *std::move(command), [reply = call.reply, &request_id, status](Result<Job> job) {
+        *std::move(command), [reply = call.reply, &request_id, status,
+                              &secrets = call.app.rules.secrets](Result<Job> job) {
             if (!job) return reply.send(problem_of(job.error(), request_id));
-            Response response = json(status, job_text(*job));
+            Response response = json(status, job_text(*job, secrets));
             if (status == 202)
                 response.headers.emplace_back("Location", "/api/v1/jobs/" + to_text(job->spec.id));
             reply.send(std::move(response));

@@ -6,6 +6,8 @@
 
 #include "application/make_job.hpp"
 #include "interfaces/http/answers.hpp"
+#include "interfaces/http/caller.hpp"
+#include "interfaces/http/front_door.hpp"
 #include "interfaces/http/native/fields.hpp"
 #include "interfaces/http/native/handlers.hpp"
 #include "interfaces/http/native/job_json.hpp"
@@ -14,7 +16,7 @@
 namespace sluice::http::native {
 namespace {
 
-std::string claimed_text(const Claimed& jobs) {
+std::string claimed_text(const Claimed& jobs, const LeaseSeal& seal) {
     std::string out;
     std::size_t size = 64;
     for (const Job& job : jobs) size += 1200 + job.spec.payload.size();
@@ -25,11 +27,11 @@ std::string claimed_text(const Claimed& jobs) {
     json.begin_array();
     for (const Job& job : jobs) {
         json.begin_object();
-        json.field("lease_id", LeaseId{job.spec.id, job.lease->token});
+        json.field("lease_id", seal.text({job.spec.id, job.lease->token}));
         json.field("lease_until", job.lease->until);
         json.field("attempt", job.attempt);
         json.key("job");
-        write_job(json, job);
+        write_job(json, job, SecretMarks::none());  // who works on it needs all of it
         json.end_object();
     }
     json.end_array();
@@ -41,8 +43,8 @@ std::string claimed_text(const Claimed& jobs) {
 void give_back(App& app, const Claimed& jobs) {
     std::vector<HandBack> hand_backs;
     for (const Job& job : jobs) {
-        hand_backs.push_back(
-            {{job.spec.id, job.lease->token}, "the worker hung up before it got the job"});
+        hand_backs.push_back({.lease = {job.spec.id, job.lease->token},
+                              .reason = "the worker was gone before it got the job"});
     }
     if (!hand_backs.empty()) app.commands.post<HandBack>(std::move(hand_backs), [](auto) {});
 }
@@ -62,7 +64,7 @@ void write_extended(JsonWriter& json, const Extended& extended) {
 
 // Answers many: {"results":[{"lease_id":…, what `write` adds, or an error}]}.
 template <class Answer, class Write>
-std::string results_text(const std::vector<LeaseId>& leases,
+std::string results_text(const std::vector<LeaseId>& leases, const LeaseSeal& seal,
                          const std::vector<Result<Answer>>& answers, Write write) {
     std::string out;
     out.reserve(64 + answers.size() * 160);
@@ -72,7 +74,7 @@ std::string results_text(const std::vector<LeaseId>& leases,
     json.begin_array();
     for (std::size_t i = 0; i < answers.size(); ++i) {
         json.begin_object();
-        json.field("lease_id", leases[i]);
+        json.field("lease_id", seal.text(leases[i]));
         if (answers[i]) {
             write(json, *answers[i]);
         } else {
@@ -101,6 +103,7 @@ void act_on_lease(Call call, Read read, Render render) {
         return call.reply.send(problem_of(done.error(), request_id));
     }
     command.lease = *lease;
+    command.bounds = bounds_of(*call.caller);
     call.app.commands.post_one<Command>(std::move(command), [reply = call.reply, &request_id,
                                                              render](auto answer) {
         reply.send(answer ? json(200, render(*answer)) : problem_of(answer.error(), request_id));
@@ -116,11 +119,14 @@ void act_on_leases(Call call, std::string_view list, Read read, Write write) {
         return call.reply.send(problem_of(done.error(), call.request.request_id));
     }
     std::vector<LeaseId> leases;
-    for (const Command& command : commands) leases.push_back(command.lease);
+    for (Command& command : commands) {
+        command.bounds = bounds_of(*call.caller);
+        leases.push_back(command.lease);
+    }
     call.app.commands.post<Command>(
-        std::move(commands),
-        [reply = call.reply, leases = std::move(leases), write](const AnswersTo<Command>& answers) {
-            reply.send(json(200, results_text(leases, answers, write)));
+        std::move(commands), [reply = call.reply, leases = std::move(leases), &seal = call.app.seal,
+                              write](const AnswersTo<Command>& answers) {
+            reply.send(json(200, results_text(leases, seal, answers, write)));
         });
 }
 
@@ -131,36 +137,53 @@ void write_reported(JsonWriter& json, const Job& job) {
     json.field("run_after", job.run_after);
 }
 
+auto job_renderer(const App& app) {
+    return [&secrets = app.rules.secrets](const Job& job) { return job_text(job, secrets); };
+}
+
 LeaseTerms lease_terms(const App& app) {
     return {app.default_lease, app.max_lease};
 }
 
+auto report_reader(const App& app) {
+    return [&app](JsonReader& reader) { return read_report(reader, app.seal); };
+}
+
 // Reads a heartbeat within the lease terms of this engine.
 auto heartbeat_reader(const App& app) {
-    return [terms = lease_terms(app)](JsonReader& reader) { return read_heartbeat(reader, terms); };
+    return
+        [&app](JsonReader& reader) { return read_heartbeat(reader, lease_terms(app), app.seal); };
 }
 
 }  // namespace
 
 void claim(Call call) {
     JsonReader reader(body_or_empty_object(call.request));
-    ClaimRequest request = read_claim(reader, lease_terms(call.app));
+    ClaimRequest request = read_claim(reader, lease_terms(call.app), *call.caller);
     if (const auto done = reader.finish(); !done) {
         return call.reply.send(problem_of(done.error(), call.request.request_id));
     }
     ClaimJobs command = std::move(request.claim);
+    if (const auto refusal = bind_claim(command, *call.caller)) {
+        return call.reply.send(problem_of(*refusal, call.request.request_id));
+    }
     command.ticket = ++call.app.tickets;
     if (request.wait > Duration{0}) {
         command.wait_until = call.app.clock.now() + request.wait;
         call.reply.on_hang_up(
             [&app = call.app, ticket = command.ticket] { app.commands.forget(ticket); });
     }
+    const auto place = place_for_claim(call, command);
+    if (!place) return;
     call.app.commands.post_one<ClaimJobs>(
-        std::move(command), [&app = call.app, reply = call.reply,
-                             &request_id = call.request.request_id](Result<Claimed> jobs) {
-            if (!jobs) return reply.send(problem_of(jobs.error(), request_id));
-            if (!reply.is_open()) return give_back(app, *jobs);
-            reply.send(json(200, claimed_text(*jobs)));
+        std::move(command), [call, place](const Result<Claimed>& jobs) {
+            if (!jobs) return call.reply.send(problem_of(jobs.error(), call.request.request_id));
+            if (!call.reply.is_open()) return give_back(call.app, *jobs);
+            if (!call.app.access.is_still_good(*call.caller)) {
+                give_back(call.app, *jobs);
+                return call.reply.send(unauthorized(call.request));
+            }
+            call.reply.send(json(200, claimed_text(*jobs, call.app.seal)));
         });
 }
 
@@ -195,15 +218,19 @@ void append_log_lines(Call call) {
 }
 
 void report(Call call) {
-    act_on_lease<Report>(std::move(call), read_report, job_text);
+    const auto render = job_renderer(call.app);
+    const auto read = report_reader(call.app);
+    act_on_lease<Report>(std::move(call), read, render);
 }
 
 void report_many(Call call) {
-    act_on_leases<Report>(std::move(call), "reports", read_report, write_reported);
+    const auto read = report_reader(call.app);
+    act_on_leases<Report>(std::move(call), "reports", read, write_reported);
 }
 
 void release(Call call) {
-    act_on_lease<HandBack>(std::move(call), read_release, job_text);
+    const auto render = job_renderer(call.app);
+    act_on_lease<HandBack>(std::move(call), read_release, render);
 }
 
 }  // namespace sluice::http::native

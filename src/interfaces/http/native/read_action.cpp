@@ -28,13 +28,15 @@ Result<CancelJob> read_cancel(const Call& call) {
     if (!id) return id.error();
     const auto params = read_query(call.request, {"tenant"});
     if (!params) return params.error();
+    auto tenant = tenant_to_look_in(call, *params);
+    if (!tenant) return tenant.error();
     auto reason = read_reason(call.request);
     if (!reason) return reason.error();
     return CancelJob{.job = *id,
-                     .tenant = tenant_param(*params),
+                     .tenant = *std::move(tenant),
                      .reason = *std::move(reason),
-                     .actor = actor_of(call.request),
-                     .is_admin = caller_of(call).is_admin};
+                     .actor = actor_name(*call.caller),
+                     .is_admin = call.caller->is_admin()};
 }
 
 Result<ReplayJob> read_replay(const Call& call) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "application/names.hpp"
 #include "interfaces/http/caller.hpp"
 #include "interfaces/http/native/fields.hpp"
 
@@ -30,10 +31,14 @@ std::vector<std::string> words_of(std::string_view text) {
 
 std::string mark_of(const EntityFilter& filter) {
     std::string text;
-    for (const std::string& part : {filter.tenant, filter.kind, filter.parent}) {
-        text += part + '\n';  // names have no line breaks
-    }
-    for (const std::string& state : filter.states) text += state + '\n';
+    // With its length, so that no part can look like two.
+    const auto add = [&](const std::string& part) {
+        text += fmt::format("{}:{}", part.size(), part);
+    };
+    add(filter.tenant);
+    add(filter.kind);
+    add(filter.parent);
+    for (const std::string& state : filter.states) add(state);
     return to_hex(sha256(text)).substr(0, mark_digits);
 }
 
@@ -50,11 +55,6 @@ Result<std::int64_t> read_cursor(std::string_view cursor, std::string_view mark)
 
 }  // namespace
 
-std::string entity_tenant(const Call& call, const QueryParams& params) {
-    const std::string* tenant = params.find("tenant");
-    return tenant ? *tenant : caller_of(call).tenant;
-}
-
 Result<EntityKey> read_entity_key(const Call& call, const QueryParams& params,
                                   std::string_view kind, std::string_view id) {
     auto decoded_kind = percent_decode(kind);
@@ -62,12 +62,14 @@ Result<EntityKey> read_entity_key(const Call& call, const QueryParams& params,
     if (!decoded_kind || !decoded_id) {
         return Error{ErrorCode::malformed, "the path cannot be read", ""};
     }
-    return EntityKey{entity_tenant(call, params), *std::move(decoded_kind), *std::move(decoded_id)};
+    auto tenant = tenant_asked_for(call, params);
+    if (!tenant) return tenant.error();
+    return EntityKey{*std::move(tenant), *std::move(decoded_kind), *std::move(decoded_id)};
 }
 
 Result<NewEntity> read_new_entity(const Call& call, std::string_view kind_in_path) {
     NewEntity wanted;
-    wanted.key.tenant = caller_of(call).tenant;
+    wanted.key.tenant = call.caller->tenant;
     wanted.key.kind = kind_in_path;
     JsonReader reader(call.request.body);
     UnknownFields unknown;
@@ -89,6 +91,9 @@ Result<NewEntity> read_new_entity(const Call& call, std::string_view kind_in_pat
     });
     unknown.refuse(reader);
     if (const auto done = reader.finish(); !done) return done.error();
+    if (auto refusal = refuse_tenant(*call.caller, wanted.key.tenant, "/tenant")) {
+        return *std::move(refusal);
+    }
     return wanted;
 }
 
@@ -122,7 +127,10 @@ Result<EntityListQuery> read_entity_list(const Call& call, std::string_view kind
             : read_query(call.request, {"parent", "state", "tenant", "limit", "cursor"});
     if (!params) return params.error();
     EntityListQuery query;
-    query.filter.tenant = entity_tenant(call, *params);
+    auto tenant = tenant_asked_for(call, *params);
+    if (!tenant) return tenant.error();
+    if (auto refusal = check_tenant("tenant", *tenant)) return *std::move(refusal);
+    query.filter.tenant = *std::move(tenant);
     query.filter.kind = kind_in_path;
     if (const std::string* kind = params->find("kind")) query.filter.kind = *kind;
     if (const std::string* parent = params->find("parent")) query.filter.parent = *parent;

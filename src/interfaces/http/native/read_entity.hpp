@@ -10,9 +10,6 @@
 
 namespace sluice::http::native {
 
-// The tenant that is named as a parameter, or the caller's own.
-std::string entity_tenant(const Call& call, const QueryParams& params);
-
 // The entity that the path names by this kind and id, which stand there percent-encoded.
 Result<EntityKey> read_entity_key(const Call& call, const QueryParams& params,
                                   std::string_view kind, std::string_view id);

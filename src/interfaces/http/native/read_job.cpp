@@ -136,8 +136,9 @@ bool read_field(JsonReader& reader, std::string_view key, bool in_batch, JobRequ
 
 }  // namespace
 
-JobRequest read_job(JsonReader& reader, bool in_batch) {
+JobRequest read_job(JsonReader& reader, const std::string& tenant, bool in_batch) {
     JobRequest request;
+    request.job.tenant = tenant;
     UnknownFields unknown;
     reader.object([&](std::string_view key) {
         if (key == "payload") {

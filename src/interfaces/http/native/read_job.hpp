@@ -14,7 +14,8 @@ struct JobRequest {
     std::vector<std::size_t> siblings;  // jobs of the same batch that it depends on, by place
 };
 
-// Reads one job. In a batch, a "#3" in depends_on stands for the job at that place.
-JobRequest read_job(JsonReader& reader, bool in_batch);
+// Reads one job, of this tenant unless it names another one. In a batch, a "#3" in depends_on
+// stands for the job at that place.
+JobRequest read_job(JsonReader& reader, const std::string& tenant, bool in_batch);
 
 }  // namespace sluice::http::native

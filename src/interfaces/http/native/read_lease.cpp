@@ -15,6 +15,15 @@ constexpr std::size_t error_message_bytes = 16 * 1024;
 constexpr std::size_t log_lines_max = 1000;
 constexpr std::size_t log_line_bytes = 64 * 1024;
 constexpr std::size_t filter_names = 200;
+constexpr std::size_t filter_bytes_max = 8 * 1024;  // who asked for work is remembered for a while
+
+std::size_t bytes_of(const ClaimFilter& filter) {
+    std::size_t bytes = 0;
+    for (const auto* list : {&filter.queues, &filter.types, &filter.labels}) {
+        for (const std::string& name : *list) bytes += name.size();
+    }
+    return bytes;
+}
 
 std::string read_text(JsonReader& reader, std::size_t limit) {
     std::string text = reader.string();
@@ -25,8 +34,8 @@ std::string read_text(JsonReader& reader, std::size_t limit) {
     return text;
 }
 
-LeaseId read_lease_id(JsonReader& reader) {
-    const auto lease = parse_lease_id(reader.string());
+LeaseId read_lease_id(JsonReader& reader, const LeaseSeal& seal) {
+    const auto lease = seal.read(reader.string());
     if (!lease) reader.fail("is not a lease id: it comes with a claimed job");
     return lease.value_or(LeaseId{});
 }
@@ -114,9 +123,10 @@ std::int64_t mark_of(std::string_view text) {
     return mark == 0 ? 1 : mark;
 }
 
-ClaimRequest read_claim(JsonReader& reader, const LeaseTerms& terms) {
+ClaimRequest read_claim(JsonReader& reader, const LeaseTerms& terms, const Caller& caller) {
     ClaimRequest request;
     ClaimJobs& claim = request.claim;
+    claim.filter.tenant = caller.tenant;
     claim.term = terms.usual;
     read_fields(reader, [&](std::string_view key) {
         if (key == "worker_id") {
@@ -140,16 +150,19 @@ ClaimRequest read_claim(JsonReader& reader, const LeaseTerms& terms) {
         }
         return true;
     });
+    if (bytes_of(claim.filter) > filter_bytes_max) {
+        reader.fail("queues, types and labels have more than 8 KiB together", ErrorCode::too_large);
+    }
     if (claim.worker_id.empty())
         reader.fail_at("worker_id", "is required: it says who takes the jobs");
     return request;
 }
 
-Heartbeat read_heartbeat(JsonReader& reader, const LeaseTerms& terms) {
+Heartbeat read_heartbeat(JsonReader& reader, const LeaseTerms& terms, const LeaseSeal& seal) {
     Heartbeat heartbeat;
     read_fields(reader, [&](std::string_view key) {
         if (key == "lease_id") {
-            heartbeat.lease = read_lease_id(reader);
+            heartbeat.lease = read_lease_id(reader, seal);
         } else if (key == "lease_ms") {
             heartbeat.term = read_millis(reader, lease_min, terms.max);
         } else if (key == "progress") {
@@ -187,13 +200,13 @@ AppendLogs read_log_batch(JsonReader& reader) {
     return batch;
 }
 
-Report read_report(JsonReader& reader) {
+Report read_report(JsonReader& reader, const LeaseSeal& seal) {
     Report report;
     bool has_outcome = false;
     bool has_retryable = false;
     read_fields(reader, [&](std::string_view key) {
         if (key == "lease_id") {
-            report.lease = read_lease_id(reader);
+            report.lease = read_lease_id(reader, seal);
         } else if (key == "outcome") {
             report.outcome = read_outcome(reader);
             has_outcome = true;

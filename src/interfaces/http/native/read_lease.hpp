@@ -4,8 +4,10 @@
 #include <string_view>
 #include <vector>
 
+#include "application/caller.hpp"
 #include "application/commands.hpp"
 #include "application/make_job.hpp"
+#include "interfaces/http/lease_seal.hpp"
 #include "json/json_reader.hpp"
 
 namespace sluice::http::native {
@@ -21,15 +23,16 @@ struct LeaseTerms {
     Duration max{};
 };
 
-ClaimRequest read_claim(JsonReader& reader, const LeaseTerms& terms);
+// Of the caller's tenant unless it names another one, and of the types that the caller may run.
+ClaimRequest read_claim(JsonReader& reader, const LeaseTerms& terms, const Caller& caller);
 
 // These read an object. In a list of many it also holds "lease_id"; alone the path names the lease.
-Heartbeat read_heartbeat(JsonReader& reader, const LeaseTerms& terms);
+Heartbeat read_heartbeat(JsonReader& reader, const LeaseTerms& terms, const LeaseSeal& seal);
 AppendLogs read_log_batch(JsonReader& reader);
 
 // Stands for a text that names a batch of log lines; never 0.
 std::int64_t mark_of(std::string_view text);
-Report read_report(JsonReader& reader);
+Report read_report(JsonReader& reader, const LeaseSeal& seal);
 HandBack read_release(JsonReader& reader);
 
 // Reads {"<list>":[…]}, each of its elements by `read`; every one must name its lease.

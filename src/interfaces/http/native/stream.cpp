@@ -1,4 +1,5 @@
 #include "interfaces/http/answers.hpp"
+#include "interfaces/http/caller.hpp"
 #include "interfaces/http/job_stream.hpp"
 #include "interfaces/http/native/fields.hpp"
 #include "interfaces/http/native/handlers.hpp"
@@ -33,13 +34,15 @@ Result<JobStreamStart> read_start(const Call& call) {
     if (!id) return id.error();
     const auto params = read_query(call.request, {"after", "tenant"});
     if (!params) return params.error();
+    auto tenant = tenant_to_look_in(call, *params);
+    if (!tenant) return tenant.error();
     // Last-Event-ID, which browsers send by themselves, wins over ?after=.
     const auto last = last_event_id(call.request);
     if (!last) return last.error();
-    if (*last) return JobStreamStart{*id, tenant_param(*params), **last};
+    if (*last) return JobStreamStart{*id, *std::move(tenant), **last};
     const auto after = number_param(*params, "after", 0, INT64_MAX, 0);
     if (!after) return after.error();
-    return JobStreamStart{*id, tenant_param(*params), *after};
+    return JobStreamStart{*id, *std::move(tenant), *after};
 }
 
 }  // namespace

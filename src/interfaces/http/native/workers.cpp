@@ -3,6 +3,7 @@
 #include <map>
 
 #include "interfaces/http/answers.hpp"
+#include "interfaces/http/caller.hpp"
 #include "interfaces/http/native/fields.hpp"
 #include "interfaces/http/native/handlers.hpp"
 #include "json/json_writer.hpp"
@@ -90,7 +91,9 @@ void list_workers(Call call) {
     const std::string& request_id = call.request.request_id;
     const auto params = read_query(call.request, {"tenant"});
     if (!params) return call.reply.send(problem_of(params.error(), request_id));
-    const std::string tenant = tenant_param(*params);
+    const auto asked = tenant_to_look_in(call, *params);
+    if (!asked) return call.reply.send(problem_of(asked.error(), request_id));
+    const std::string& tenant = *asked;
 
     const auto with_jobs = [reply = call.reply, &request_id, &queries = call.app.queries,
                             tenant](Result<WorkersSeen> seen) {

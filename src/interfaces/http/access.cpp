@@ -1,0 +1,177 @@
+#include "interfaces/http/access.hpp"
+
+#include <algorithm>
+
+#include "interfaces/http/ascii.hpp"
+
+namespace sluice::http {
+namespace {
+
+constexpr Duration kept_unused = std::chrono::minutes(2);
+constexpr std::size_t known_max = 20'000;
+
+// Who may do everything.
+Caller overseer(std::string name) {
+    Caller caller;
+    caller.any_tenant = true;
+    caller.name = std::move(name);
+    caller.scopes = {Scope::admin, Scope::operate, Scope::work};
+    return caller;
+}
+
+CallerPtr holder_of_admin_token() {
+    Caller caller = overseer("admin");
+    caller.kind = CallerKind::service;
+    caller.credential = "admin token";
+    return std::make_shared<Caller>(std::move(caller));
+}
+
+}  // namespace
+
+std::string_view bearer_token(const Request& request) {
+    constexpr std::string_view scheme = "Bearer ";
+    const std::string_view* header = request.header("Authorization");
+    if (header == nullptr || !equals_ignoring_case(header->substr(0, scheme.size()), scheme)) {
+        return {};
+    }
+    return header->substr(scheme.size());
+}
+
+Access::Access(Settings settings, QueryQueue& queries, Clock& clock, JwtVerifier* jwts)
+    : settings_(std::move(settings)),
+      queries_(queries),
+      clock_(clock),
+      jwts_(jwts),
+      anonymous_(std::make_shared<Caller>(overseer(""))),
+      admin_(holder_of_admin_token()) {}
+
+CallerPtr Access::self_declared(const Request& request) {
+    const std::string_view* name = request.header("X-Sluice-User");
+    if (name == nullptr) return anonymous_;
+    Caller caller;
+    caller.any_tenant = true;
+    caller.name = *name;
+    caller.scopes = {Scope::operate, Scope::work};
+    const auto& admins = settings_.admins;
+    if (std::find(admins.begin(), admins.end(), caller.name) != admins.end()) {
+        caller.scopes.add(Scope::admin);
+    }
+    return std::make_shared<Caller>(std::move(caller));
+}
+
+std::optional<Access::Identified> Access::identify(const Request& request) {
+    if (settings_.is_open) return Identified{self_declared(request)};
+    const std::string_view token = bearer_token(request);
+    if (token.empty()) return Identified{};
+    if (const auto text = parse_token(token)) return identify_token(*text);
+    if (settings_.admin_token && is_same_secret(*settings_.admin_token, sha256(token))) {
+        return Identified{admin_};
+    }
+    if (jwts_ == nullptr) return Identified{};
+    auto caller = jwts_->verify(token, clock_.now());
+    return Identified{caller ? std::make_shared<Caller>(*std::move(caller)) : nullptr};
+}
+
+std::optional<Access::Identified> Access::identify_token(const TokenText& text) {
+    const auto found = known_.find(std::string(text.id));
+    if (found == known_.end()) return std::nullopt;
+    if (clock_.now() - found->second.read_at > token_known_for) return std::nullopt;
+    return judge(found->second, text.secret);
+}
+
+Access::Identified Access::judge(Known& known, std::string_view secret) {
+    const Timestamp now = clock_.now();
+    known.used_at = now;
+    const bool is_right = is_same_secret(known.token.secret, sha256(secret));
+    return Identified{is_right && known.token.is_valid(now) ? known.caller : nullptr};
+}
+
+void Access::look_up(const Request& request, std::function<void(Identified)> done) {
+    const auto text = parse_token(bearer_token(request));
+    if (!text) return done({});
+    using Found = std::optional<Entity>;
+    const auto question = [key = token_key(text->id)](JobReader& reader) -> Result<Found> {
+        return reader.entities().find_one(key);
+    };
+    // The request's bytes stay where they are until it was answered.
+    queries_.ask<Found>(question,
+                        [this, text = *text, done = std::move(done)](Result<Found> entity) {
+                            if (!entity) return done({.is_unavailable = true});
+                            const std::string id(text.id);
+                            learn(id, *entity);
+                            const auto known = known_.find(id);
+                            if (known != known_.end())
+                                return done(judge(known->second, text.secret));
+                            // Who guesses an id must not learn by the time it takes that there is
+                            // none.
+                            (void)is_same_secret(Digest{}, sha256(text.secret));
+                            done({});
+                        });
+}
+
+void Access::learn(const std::string& id, const std::optional<Entity>& entity) {
+    if (!entity) {
+        known_.erase(id);
+        return;
+    }
+    const Timestamp now = clock_.now();
+    if (known_.size() >= known_max) known_.clear();
+    Known& known = known_[id];
+    const bool was_revoked = known.token.is_revoked;  // for good: what was read may be older
+    known.token = read_token(*entity);
+    known.token.is_revoked |= was_revoked;
+    known.read_at = now;
+    known.used_at = std::max(known.used_at, now - kept_unused);
+    if (!known.caller || *known.caller != known.token.caller) {
+        known.caller = std::make_shared<Caller>(known.token.caller);
+    }
+}
+
+bool Access::is_still_good(const Caller& caller) {
+    if (clock_.now() >= caller.expires) return false;
+    constexpr std::string_view mark = "token ";
+    if (!caller.credential.starts_with(mark)) return true;
+    Known& known = known_[caller.credential.substr(mark.size())];  // is asked for from now on
+    known.used_at = clock_.now();
+    return !known.token.is_revoked;
+}
+
+void Access::refresh() {
+    if (is_refreshing_) return;
+    const Timestamp now = clock_.now();
+    std::erase_if(known_,
+                  [&](const auto& entry) { return now - entry.second.used_at > kept_unused; });
+    std::vector<std::string> ids;
+    std::vector<EntityKey> keys;
+    for (const auto& [id, known] : known_) {
+        if (now - known.read_at < token_refresh) continue;
+        ids.push_back(id);
+        keys.push_back(token_key(id));
+    }
+    if (ids.empty()) return;
+    is_refreshing_ = true;
+    using Found = std::vector<std::optional<Entity>>;
+    queries_.ask<Found>(
+        [keys = std::move(keys)](JobReader& reader) -> Result<Found> {
+            return reader.entities().find(keys);
+        },
+        [this, ids = std::move(ids)](const Result<Found>& entities) {
+            is_refreshing_ = false;
+            if (entities) learn_all(ids, *entities);
+        });
+}
+
+void Access::learn_all(const std::vector<std::string>& ids,
+                       const std::vector<std::optional<Entity>>& entities) {
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (known_.contains(ids[i])) learn(ids[i], entities[i]);
+    }
+}
+
+void Access::shut_out(const std::string& token_id) {
+    Known& known = known_[token_id];
+    known.token.is_revoked = true;
+    known.used_at = clock_.now();
+}
+
+}  // namespace sluice::http

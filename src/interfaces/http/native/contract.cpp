@@ -1,0 +1,74 @@
+#include "interfaces/http/native/contract.hpp"
+
+#include <array>
+
+#include "interfaces/http/health.hpp"
+#include "interfaces/http/native/handlers.hpp"
+#include "interfaces/http/problem.hpp"
+
+namespace sluice::http::native {
+namespace {
+
+constexpr std::size_t batch = 8 * 1024 * 1024;
+
+// clang-format off
+constexpr auto routes = std::to_array<Route>({
+    {Verb::post, "/api/v1/jobs",                        needs::operate,      submit_job},
+    {Verb::post, "/api/v1/leases",                      needs::work,         claim},
+    {Verb::post, "/api/v1/leases/{id}/report",          needs::work,         report},
+    {Verb::post, "/api/v1/leases/{id}/heartbeat",       needs::work,         heartbeat},
+    {Verb::post, "/api/v1/leases/{id}/logs",            needs::work,         append_log_lines},
+    {Verb::post, "/api/v1/leases/{id}/release",         needs::work,         release},
+    {Verb::post, "/api/v1/leases/heartbeat",            needs::work,         heartbeat_many, batch},
+    {Verb::post, "/api/v1/leases/report",               needs::work,         report_many, batch},
+    {Verb::post, "/api/v1/jobs/batch",                  needs::operate,      submit_batch, batch},
+    {Verb::get,  "/api/v1/jobs",                        needs::read,         list_jobs},
+    {Verb::get,  "/api/v1/jobs/{id}",                   needs::read,         get_job},
+    {Verb::get,  "/api/v1/jobs/{id}/logs",              needs::read,         get_logs},
+    {Verb::get,  "/api/v1/jobs/{id}/events",            needs::read,         get_events},
+    {Verb::get,  "/api/v1/jobs/{id}/stream",            needs::read,         stream_job},
+    {Verb::get,  "/api/v1/jobs/{id}/explain",           needs::read,         explain},
+    {Verb::post, "/api/v1/jobs/{id}/cancel",            needs::operate,      cancel},
+    {Verb::post, "/api/v1/jobs/{id}/replay",            needs::operate,      replay},
+    {Verb::get,  "/api/v1/workers",                     needs::read,         list_workers},
+    {Verb::get,  "/api/v1/entities",                    needs::read,         list_entities},
+    {Verb::post, "/api/v1/entities",                    needs::operate,      create_entity},
+    {Verb::get,  "/api/v1/entities/{kind}/{id}",        needs::read,         get_entity},
+    {Verb::post, "/api/v1/entities/{kind}/{id}",        needs::operate,      change_entity},
+    {Verb::get,  "/api/v1/entities/{kind}/{id}/events", needs::read,         get_entity_events},
+    {Verb::get,  "/api/v1/entities/{kind}/{id}/stream", needs::read,         stream_entity},
+    {Verb::get,  "/api/v1/sites",                       needs::read,         list_sites},
+    {Verb::post, "/api/v1/sites",                       needs::operate,      create_site},
+    {Verb::get,  "/api/v1/sites/{id}",                  needs::read,         get_site},
+    {Verb::post, "/api/v1/sites/{id}/reset",            needs::admin,        reset_site},
+    {Verb::get,  "/api/v1/environments",                needs::read,         list_environments},
+    {Verb::post, "/api/v1/environments",                needs::operate,      create_environment},
+    {Verb::get,  "/api/v1/environments/{id}",           needs::read,         get_environment},
+    {Verb::post, "/api/v1/environments/{id}/reset",     needs::admin,        reset_environment},
+    {Verb::get,  "/api/v1/nodes",                       needs::read,         list_nodes},
+    {Verb::post, "/api/v1/nodes",                       needs::admin,        create_node},
+    {Verb::get,  "/api/v1/nodes/{id}",                  needs::read,         get_node},
+    {Verb::post, "/api/v1/gates/check",                 needs::read,         check_gates},
+    {Verb::post, "/api/v1/tokens",                      needs::admin,        create_token},
+    {Verb::get,  "/api/v1/tokens",                      needs::admin,        list_tokens},
+    {Verb::post, "/api/v1/tokens/{id}/revoke",          needs::admin,        revoke_token},
+    {Verb::get,  "/api/v1/whoami",                      needs::somebody,     whoami},
+    {Verb::get,  "/healthz",                            needs::nothing,      health},
+    {Verb::get,  "/readyz",                             needs::nothing,      ready},
+    {Verb::get,  "/metrics",                            needs::read_overall, metrics},
+});
+// clang-format on
+
+Response refusal(int status, std::string_view code, const std::string& message,
+                 std::string_view request_id) {
+    return problem(status, code, message, request_id);
+}
+
+}  // namespace
+
+const Contract& contract() {
+    static const Contract contract{"/", routes, refusal};
+    return contract;
+}
+
+}  // namespace sluice::http::native
