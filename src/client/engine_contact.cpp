@@ -8,7 +8,7 @@ void EngineContact::failed(Errand errand, const std::string& why) {
     const std::lock_guard lock(mutex_);
     const bool was_well = failing_ == 0;
     failing_ |= errand;
-    if (was_well) tell(Level::warn, "the engine does not answer, trying again: " + why);
+    if (was_well) tell(Level::warn, "calls to the engine fail, trying again: " + why);
 }
 
 void EngineContact::answered(Errand errand) {

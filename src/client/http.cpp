@@ -335,7 +335,7 @@ class HttpConnection::Handle {
             case CURLE_SSL_CONNECT_ERROR:
             case CURLE_PEER_FAILED_VERIFICATION:
             case CURLE_SSL_CACERT_BADFILE:
-                fail(ErrorKind::unreachable, http_error::no_connection,
+                fail(ErrorKind::unreachable, http_error::untrusted,
                      fmt::format("no trusted connection to {}: {}", place.shown, detail));
             case CURLE_TOO_MANY_REDIRECTS:
                 fail(ErrorKind::unreachable, http_error::too_many_redirects,

@@ -39,6 +39,7 @@ namespace http_error {
 inline constexpr const char* bad_url = "bad_url";
 inline constexpr const char* private_address = "private_address";
 inline constexpr const char* no_connection = "no_connection";  // nothing was sent
+inline constexpr const char* untrusted = "untrusted";          // its certificate is not valid
 inline constexpr const char* no_answer = "no_answer";          // it broke off, or made no sense
 inline constexpr const char* timed_out = "timed_out";
 inline constexpr const char* too_large = "too_large";

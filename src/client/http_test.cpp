@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "client/http_place.hpp"
-#include "client/scripted_server.hpp"
+#include "support/scripted_server.hpp"
 
 namespace sluice::client {
 namespace {

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <vector>
 
+#include "main/config_auth.hpp"
 #include "main/config_store_url.hpp"
 #include "main/config_toml.hpp"
 #include "main/config_values.hpp"
@@ -23,8 +24,13 @@ constexpr std::pair<const char*, const char*> variables[] = {
     {"SLUICE_NODE", "node"},
     {"SLUICE_LOG_LEVEL", "log.level"},
     {"SLUICE_NO_AUTH", "no_auth"},
+    {"SLUICE_PLAINTEXT", "plaintext"},
+    {"SLUICE_ADMIN_TOKEN", "auth.admin_token"},
+    {"SLUICE_ADMIN_TOKEN_FILE", "auth.admin_token_file"},
     {"SLUICE_LOG_FORMAT", "log.format"},
     {"SLUICE_CONCURRENCY", "runner.concurrency"},
+    {"SLUICE_TLS_CERTIFICATE", "tls.certificate"},
+    {"SLUICE_TLS_KEY", "tls.key"},
 };
 
 template <class T>
@@ -50,6 +56,10 @@ std::optional<std::string> try_set(Config& config, std::string_view name, std::s
         const auto duration = parse_duration(value);
         if (!duration || *duration > retention_max) return retention_form;
         config.retention = *duration;
+    } else if (name == "tls.certificate") {
+        config.server.tls.certificate = value;
+    } else if (name == "tls.key") {
+        config.server.tls.key = value;
     } else if (name == "node") {
         const auto node = parse_integer(value);
         if (!node || *node < 0 || *node > node_max) {
@@ -62,6 +72,12 @@ std::optional<std::string> try_set(Config& config, std::string_view name, std::s
         if (!assign(config.log_format, find_name(log_formats, value))) return one_of(log_formats);
     } else if (name == "no_auth") {
         if (!assign(config.no_auth, parse_flag(value))) return "true or false";
+    } else if (name == "plaintext") {
+        if (!assign(config.plaintext, parse_flag(value))) return "true or false";
+    } else if (name == "auth.admin_token") {
+        return set_admin_token(config, value);
+    } else if (name == "auth.admin_token_file") {
+        return set_admin_token_file(config, std::string(value));
     } else if (name == "runner.concurrency") {
         const auto count = parse_integer(value);
         if (!count || *count < 1 || *count > client::concurrency_max) {
@@ -84,11 +100,23 @@ std::optional<std::string> too_short_retention(const Config& config) {
                        config.idempotency_memory.count());
 }
 
+std::optional<std::string> half_of_tls(const Config& config) {
+    const http::TlsFiles& tls = config.server.tls;
+    if (tls.certificate.empty() == tls.key.empty()) return std::nullopt;
+    const bool has_key = tls.certificate.empty();
+    return fmt::format("{}: tls.{}: needs tls.{}, too",
+                       config.origins.at(has_key ? "tls.key" : "tls.certificate"),
+                       has_key ? "key" : "certificate", has_key ? "certificate" : "key");
+}
+
 }  // namespace
 
 Result<Done> set_option(Config& config, std::string_view name, std::string_view value,
                         std::string_view origin) {
     if (const auto allowed = try_set(config, name, value)) {
+        if (name == "auth.admin_token") {  // what is no secret was meant to be one
+            return Error{ErrorCode::invalid, fmt::format("{}: must be {}", origin, *allowed), ""};
+        }
         const std::string shown(name == "store_direct" ? shown_store(value) : value);
         return Error{ErrorCode::invalid,
                      fmt::format("{}: must be {}, not \"{}\"", origin, *allowed, shown), ""};
@@ -109,6 +137,7 @@ Result<Config> load_config(std::string_view toml_text, std::string_view file_nam
         if (!done) problems.push_back(done.error().message);
     }
     if (const auto problem = too_short_retention(config)) problems.push_back(*problem);
+    if (const auto problem = half_of_tls(config)) problems.push_back(*problem);
     if (problems.empty()) return config;
     return Error{ErrorCode::invalid, fmt::format("{}", fmt::join(problems, "\n")), ""};
 }

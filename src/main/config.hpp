@@ -8,12 +8,15 @@
 #include <string_view>
 #include <vector>
 
+#include "application/secret_marks.hpp"
 #include "domain/entity_kind.hpp"
 #include "domain/job_type.hpp"
 #include "domain/result.hpp"
 #include "domain/time.hpp"
+#include "infrastructure/jwt/jwt_settings.hpp"
 #include "infrastructure/log.hpp"
 #include "interfaces/http/deploy/settings.hpp"
+#include "interfaces/http/limits_by_caller.hpp"
 #include "interfaces/http/server.hpp"
 #include "interfaces/worker/executor.hpp"
 
@@ -44,6 +47,7 @@ struct Config {
     int committers = 2;          // threads that write, each with a connection, on PostgreSQL
     Duration retention{};        // of ended jobs; zero: they are kept for ever
     bool no_auth = false;        // everyone may do everything
+    bool plaintext = false;      // serves other machines without TLS: a proxy in front has it
     int node = 0;  // 0..1023, part of every id; engines that share a store differ in it
     log::Level log_level = log::Level::info;
     LogFormat log_format = LogFormat::automatic;
@@ -53,7 +57,12 @@ struct Config {
     bool strict_types = false;
     JobTypes job_types = JobTypes::built_in();
     EntityKinds entity_kinds = EntityKinds::built_in();
-    std::vector<std::string> admins{"admin"};  // callers of these names may do everything
+    // Members of these names are shown to nobody but the worker that does the job.
+    std::vector<std::string> secret_names = SecretMarks::usual_names();
+    std::vector<std::string> admins{"admin"};  // with no_auth, these callers may do everything
+    std::string admin_token{};                 // a token that is in no store; empty: none
+    std::optional<JwtSettings> jwt{};          // nothing: no JSON Web Tokens are believed
+    http::CallerLimits caller_limits{};
     http::deploy::Settings deploy{};
     RunnerConfig runner{};
     std::map<std::string, worker::Executor> executors{};  // by job type
@@ -73,9 +82,10 @@ Result<Config> load_config(std::string_view toml_text, std::string_view file_nam
 // The same from the file that `flag` or else SLUICE_CONFIG names; without either, from no file.
 Result<Config> load_config_file(const std::optional<std::string>& flag, const EnvLookup& env);
 
-// Sets one of listen, store, store_direct, retention, node, log.level, log.format, no_auth and
-// runner.concurrency from text. `origin` is what the error calls it, e.g. "--listen". On a refusal
-// nothing has changed.
+// Sets one of listen, store, store_direct, retention, node, log.level, log.format, no_auth,
+// plaintext, auth.admin_token, auth.admin_token_file, runner.concurrency, tls.certificate and
+// tls.key from text. `origin` is what the error calls it, e.g. "--listen". On a refusal nothing has
+// changed.
 Result<Done> set_option(Config& config, std::string_view name, std::string_view value,
                         std::string_view origin);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "interfaces/http/tls_identity.hpp"
 #include "json/json_writer.hpp"
 #include "main/config_flags.hpp"
 #include "main/config_show.hpp"
@@ -65,6 +66,11 @@ int show(const ShowFlags& flags) {
 
 int check(const ConfigFlags& flags) {
     const Config config = make_config(flags);
+    if (config.server.tls.is_given()) {
+        const http::TlsIdentity identity(config.server.tls);  // throws with what is wrong
+        const auto complaint = identity.complaint(std::chrono::system_clock::now());
+        if (complaint) fmt::print(stderr, "warning: {}\n", *complaint);
+    }
     const std::string file = flags.config.value_or(environment("SLUICE_CONFIG").value_or(""));
     fmt::print("{}: {} values set, {} job types with an executor; no problems\n",
                file.empty() ? "no configuration file" : file, config.origins.size(),

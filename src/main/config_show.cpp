@@ -5,6 +5,7 @@
 
 #include "domain/json_text.hpp"
 #include "interfaces/worker/url_text.hpp"
+#include "main/config_auth.hpp"
 #include "main/config_store_url.hpp"
 #include "main/config_values.hpp"
 
@@ -89,6 +90,7 @@ void add_type(Listing& out, const std::string& path, const JobType& type) {
     out.add(path + "needs_site", flag(type.needs_site));
     out.add(path + "refuses_site", flag(type.refuses_site));
     out.add(path + "admin_cancels", flag(type.admin_cancels));
+    out.add(path + "redact", list_of(type.redact));
 }
 
 void add_http(Listing& out, const std::string& path, const worker::HttpExecutor& http) {
@@ -242,9 +244,20 @@ void add_limits(Listing& out, const http::Limits& limits) {
     out.add("limits.header_count", std::to_string(limits.header_count));
     out.add("limits.target_bytes", std::to_string(limits.target_bytes));
     out.add("limits.body_bytes", std::to_string(limits.body_bytes));
+    out.add("limits.body_memory", std::to_string(limits.body_memory));
+    out.add("limits.answer_memory", std::to_string(limits.answer_memory));
     out.add("limits.connections", std::to_string(limits.connections));
     out.add("limits.connections_per_address", std::to_string(limits.connections_per_address));
     out.add("limits.streams", std::to_string(limits.streams));
+}
+
+void add_caller_limits(Listing& out, const http::CallerLimits& limits) {
+    out.add("limits.requests_per_tenant", quoted(rate_text(limits.per_tenant)));
+    out.add("limits.requests_per_address", quoted(rate_text(limits.per_address)));
+    out.add("limits.bad_tokens_per_address", quoted(rate_text(limits.bad_tokens)));
+    out.add("limits.streams_per_token", std::to_string(limits.streams_per_token));
+    out.add("limits.streams_per_tenant", std::to_string(limits.streams_per_tenant));
+    out.add("limits.waiting_claims_per_tenant", std::to_string(limits.waiting_claims_per_tenant));
 }
 
 void add_runner(Listing& out, const RunnerConfig& runner) {
@@ -273,6 +286,21 @@ void add_deploy(Listing& out, const http::deploy::Settings& deploy) {
     out.add("deploy.runner_health", quoted(deploy.runner_health));
 }
 
+void add_jwt(Listing& out, const JwtSettings& jwt) {
+    out.add("auth.jwt.issuer", quoted(jwt.issuer));
+    out.add("auth.jwt.audience", quoted(jwt.audience));
+    out.add("auth.jwt.jwks", quoted(jwt.jwks));
+    out.add("auth.jwt.default_tenant", quoted(jwt.default_tenant));
+    out.add("auth.jwt.tenant_claim", quoted(jwt.tenant_claim));
+    out.add("auth.jwt.scope_claim", quoted(jwt.scope_claim));
+    out.add("auth.jwt.kind_claim", quoted(jwt.kind_claim));
+    out.add("auth.jwt.types_claim", quoted(jwt.types_claim));
+    out.add("auth.jwt.any_tenant_claim", quoted(jwt.any_tenant_claim));
+    out.add("auth.jwt.default_scopes", list_of(jwt.default_scopes));
+    out.add("auth.jwt.skew", quoted(jwt.skew));
+    out.add("auth.jwt.max_lifetime", quoted(jwt.max_lifetime));
+}
+
 }  // namespace
 
 std::vector<Setting> settings_of(const Config& config, bool all) {
@@ -283,6 +311,7 @@ std::vector<Setting> settings_of(const Config& config, bool all) {
     out.add("committers", std::to_string(config.committers));
     out.add("retention", quoted(config.retention));
     out.add("no_auth", flag(config.no_auth));
+    out.add("plaintext", flag(config.plaintext));
     out.add("node", std::to_string(config.node));
     out.add("allowed_hosts", list_of(config.server.allowed_hosts));
     out.add("admins", list_of(config.admins));
@@ -292,9 +321,15 @@ std::vector<Setting> settings_of(const Config& config, bool all) {
     out.add("log.format", name_of(log_formats, config.log_format));
     out.add("lease.default", quoted(config.default_lease));
     out.add("lease.max", quoted(config.max_lease));
+    out.add("tls.certificate", quoted(config.server.tls.certificate));
+    out.add("tls.key", quoted(config.server.tls.key));
     add_limits(out, config.server.limits);
+    add_caller_limits(out, config.caller_limits);
+    out.add("auth.admin_token", secret(config.admin_token));
     add_runner(out, config.runner);
+    if (config.jwt) add_jwt(out, *config.jwt);
     add_deploy(out, config.deploy);
+    out.add("secrets.redact", list_of(config.secret_names));
     for (const auto& [name, node] : config.nodes) {
         const std::string path = fmt::format("nodes.{}.", name);
         out.add(path + "hostname", quoted(node.hostname));

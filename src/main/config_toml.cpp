@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "main/config_auth.hpp"
 #include "main/config_deploy.hpp"
 #include "main/config_entities.hpp"
 #include "main/config_executors.hpp"
@@ -13,6 +14,8 @@ namespace sluice {
 namespace {
 
 using namespace std::chrono_literals;
+
+constexpr std::size_t path_bytes = 4096;
 
 void read_backoff(Section& type, Backoff& out) {
     const toml::node* node = type.find("backoff");
@@ -50,6 +53,16 @@ void read_backoff(Section& type, Backoff& out) {
     }
 }
 
+// Reports the first of the texts with which `problem_with` finds something.
+void refuse_bad_texts(Section& table, const char* key, const std::vector<std::string>& texts,
+                      std::string (*problem_with)(std::string_view)) {
+    for (const std::string& text : texts) {
+        const std::string problem = problem_with(text);
+        if (problem.empty() || !table.has(key)) continue;
+        return table.problem(key, *table.find(key), fmt::format("\"{}\" {}", text, problem));
+    }
+}
+
 // Overrides what the table names and leaves the rest of `out` as it is.
 void read_job_type(Section& type, JobType& out) {
     type.text("queue", out.queue);
@@ -73,6 +86,8 @@ void read_job_type(Section& type, JobType& out) {
         type.problem(key, *type.find(key), "a type cannot both need and refuse a site");
     }
     type.flag("admin_cancels", out.admin_cancels);
+    type.texts("redact", out.redact);
+    refuse_bad_texts(type, "redact", out.redact, SecretMarks::problem_with_path);
     read_backoff(type, out.backoff);
 }
 
@@ -121,7 +136,7 @@ void read_job_types(const toml::table& file, Section& root, Config& config) {
     }
 }
 
-void read_limits(Section table, http::Limits& out) {
+void read_limits(Section table, http::Limits& out, http::CallerLimits& by_caller) {
     constexpr std::int64_t kib = 1024, mib = 1024 * kib;
     table.duration("header_time", out.header_time, 100ms, 1h);
     table.duration("body_time", out.body_time, 100ms, 1h);
@@ -132,9 +147,18 @@ void read_limits(Section table, http::Limits& out) {
     table.integer("header_count", out.header_count, 8, 1000);
     table.integer("target_bytes", out.target_bytes, 256, 64 * kib);
     table.integer("body_bytes", out.body_bytes, kib, 64 * mib);
+    table.integer("body_memory", out.body_memory, 16 * mib, 64 * 1024 * mib);
+    table.integer("answer_memory", out.answer_memory, 16 * mib, 64 * 1024 * mib);
     table.integer("connections", out.connections, 1, 100'000);
     table.integer("connections_per_address", out.connections_per_address, 1, 100'000);
     table.integer("streams", out.streams, 0, 100'000);
+    read_caller_limits(table, by_caller);
+    table.close();
+}
+
+void read_tls(Section table, http::TlsFiles& out) {
+    table.text("certificate", out.certificate, path_bytes);
+    table.text("key", out.key, path_bytes);
     table.close();
 }
 
@@ -173,11 +197,18 @@ void read_store(Section& root, Config& out) {
     root.duration("retention", out.retention, 0s, retention_max);
 }
 
+void read_secrets(Section table, Config& out) {
+    table.texts("redact", out.secret_names);
+    refuse_bad_texts(table, "redact", out.secret_names, SecretMarks::problem_with_name);
+    table.close();
+}
+
 void read_file(const toml::table& file, FileNotes& notes, Config& out) {
     Section root(&file, "", notes);
     read_listen(root, out.server);
     read_store(root, out);
     root.flag("no_auth", out.no_auth);
+    root.flag("plaintext", out.plaintext);
     root.integer("node", out.node, 0, node_max);
     root.texts("allowed_hosts", out.server.allowed_hosts);
     root.texts("admins", out.admins);
@@ -189,9 +220,12 @@ void read_file(const toml::table& file, FileNotes& notes, Config& out) {
     log.choice("format", out.log_format, log_formats);
     log.close();
     read_lease(root.section("lease"), out);
-    read_limits(root.section("limits"), out.server.limits);
+    read_tls(root.section("tls"), out.server.tls);
+    read_limits(root.section("limits"), out.server.limits, out.caller_limits);
     read_runner(root.section("runner"), out.runner);
     read_deploy(root.section("deploy"), out.deploy);
+    read_auth(root.section("auth"), out);
+    read_secrets(root.section("secrets"), out);
     out.nodes = read_nodes(root.section("nodes"));
     read_job_types(file, root, out);
     read_entity_kinds(root.section("entities"), out.entity_kinds);

@@ -35,6 +35,11 @@ std::string address_text(const std::string& host, std::uint16_t port) {
     return fmt::format("[{}]:{}", host, port);
 }
 
+std::string url_text(const http::ServerOptions& options, const std::string& host,
+                     std::uint16_t port) {
+    return (options.tls.is_given() ? "https://" : "http://") + address_text(host, port);
+}
+
 std::optional<bool> parse_flag(std::string_view text) {
     std::string lower(text);
     std::transform(lower.begin(), lower.end(), lower.begin(), to_lower);

@@ -63,6 +63,10 @@ std::optional<HostAndPort> parse_listen(std::string_view text);
 // The same the other way round.
 std::string address_text(const std::string& host, std::uint16_t port);
 
+// By which address clients reach a server with these options.
+std::string url_text(const http::ServerOptions& options, const std::string& host,
+                     std::uint16_t port);
+
 // true, 1, yes, on, or false, 0, no, off, in any case.
 std::optional<bool> parse_flag(std::string_view text);
 

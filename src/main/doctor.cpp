@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/timex.h>
 #include <sys/vfs.h>
@@ -13,11 +14,14 @@
 #include <filesystem>
 #include <functional>
 
+#include "client/http.hpp"
 #include "interfaces/cli/screen.hpp"
+#include "interfaces/http/tls_identity.hpp"
 #include "interfaces/worker/find_program.hpp"
 #include "json/json_writer.hpp"
 #include "main/config_flags.hpp"
 #include "main/config_values.hpp"
+#include "main/doctor_access.hpp"
 #include "main/doctor_postgres.hpp"
 #include "main/engine_commands.hpp"
 #include "main/open_store.hpp"
@@ -80,9 +84,12 @@ void look_at_store(const Config& config, Findings& out) {
 
 void look_at_engine(const Config& config, Findings& out) {
     const std::string host = config.server.host == "0.0.0.0" ? "127.0.0.1" : config.server.host;
-    const std::string address = "http://" + address_text(host, config.server.port);
+    const std::string address = url_text(config.server, host, config.server.port);
     const client::Millis short_time(2000), no_time(0);
-    client::Client engine({.server = address, .timeout = short_time, .patience = no_time});
+    client::Client engine({.server = address,
+                           .timeout = short_time,
+                           .patience = no_time,
+                           .ca_file = config.server.tls.certificate});
     try {
         engine.call("GET", "/readyz", "", false);
         out.good("engine", "serves on " + address);
@@ -93,9 +100,35 @@ void look_at_engine(const Config& config, Findings& out) {
         } else if (error.status() != 0) {
             out.bad("engine", fmt::format("what listens on {} is no engine", address),
                     "stop it, or choose another --listen");
+        } else if (error.code() == client::http_error::untrusted) {
+            out.good("engine", fmt::format("something serves on {}, and its certificate is for "
+                                           "another name",
+                                           address));
         } else {
             out.good("engine", fmt::format("none serves on {}", address));
         }
+    }
+}
+
+void look_at_tls(const Config& config, Findings& out) {
+    const http::TlsFiles& files = config.server.tls;
+    if (!files.is_given()) return;
+    try {
+        const http::TlsIdentity identity(files);
+        if (const auto complaint = identity.complaint(std::chrono::system_clock::now())) {
+            out.doubtful("tls", *complaint,
+                         "renew it; SIGHUP has a running engine read certificate and key again");
+        } else {
+            out.good("tls", "certificate and key belong together");
+        }
+    } catch (const std::runtime_error& error) {
+        out.bad("tls", error.what(), "correct tls.certificate and tls.key");
+    }
+    struct stat key {};
+    if (stat(files.key.c_str(), &key) == 0 && (key.st_mode & (S_IWGRP | S_IRWXO)) != 0) {
+        out.doubtful(
+            "tls key", fmt::format("{} is open to other users", files.key),
+            "chmod 600 and give it to the engine's user, or 640 and to a group of its own");
     }
 }
 
@@ -219,6 +252,8 @@ int examine(const DoctorFlags& flags) {
         const Config config = make_config(flags.config);
         findings.good("configuration", fmt::format("{} values set", config.origins.size()));
         look_at_store(config, findings);
+        look_at_tls(config, findings);
+        look_at_access(config, findings);
         look_at_engine(config, findings);
         look_at_limits(config, findings);
         look_at_clock(findings);

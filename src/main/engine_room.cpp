@@ -9,7 +9,8 @@
 namespace sluice {
 
 EngineRoom::EngineRoom(const Config& config, Telemetry& telemetry, Committer::Deliver deliver)
-    : rules_{config.job_types, config.entity_kinds} {
+    : rules_{config.job_types, config.entity_kinds,
+             SecretMarks(config.secret_names, config.job_types)} {
     if (is_postgres(config.store)) {
         open_shared(config);
     } else {

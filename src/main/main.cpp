@@ -8,6 +8,7 @@
 #include "interfaces/cli/cli.hpp"
 #include "interfaces/worker/leash.hpp"
 #include "main/engine_commands.hpp"
+#include "main/store_office.hpp"
 
 namespace sluice {
 namespace {
@@ -44,6 +45,7 @@ int run(int argc, char** argv) {
     cli::add_entity_commands(app, chosen);
     cli::add_work_command(app, chosen);
     cli::add_worker_commands(app, chosen);
+    cli::add_token_commands(app, chosen, open_store_office);
     add_config_commands(app, chosen);
     add_doctor_command(app, chosen);
     add_audit_commands(app, chosen);

@@ -21,14 +21,19 @@
 #include "domain/json_text.hpp"
 #include "infrastructure/log.hpp"
 #include "infrastructure/metrics.hpp"
+#include "infrastructure/random_secret.hpp"
 #include "infrastructure/reader_pool.hpp"
+#include "infrastructure/system_clock.hpp"
+#include "interfaces/http/front_door.hpp"
 #include "interfaces/http/routes.hpp"
 #include "interfaces/http/server.hpp"
 #include "interfaces/worker/find_program.hpp"
 #include "main/config_values.hpp"
 #include "main/engine_room.hpp"
 #include "main/engine_runner.hpp"
+#include "main/notify.hpp"
 #include "main/open_store.hpp"
+#include "main/serve_access.hpp"
 #include "sluice/client.hpp"
 
 namespace sluice {
@@ -37,25 +42,6 @@ namespace {
 constexpr int reader_threads = 2;
 constexpr std::chrono::seconds stop_patience{10};
 constexpr std::chrono::seconds feed_tick{1};
-
-bool is_loopback(const std::string& host) {
-    return host == "localhost" || host == "::1" || host == "[::1]" || host.starts_with("127.");
-}
-
-// Without tokens everybody who can connect may do everything, so that only this machine may
-// connect.
-void check_access(const Config& config) {
-    if (!config.no_auth) {
-        throw std::runtime_error(
-            "this version has no access tokens yet: start it with --no-auth, on a loopback "
-            "address");
-    }
-    if (!is_loopback(config.server.host)) {
-        throw std::runtime_error(fmt::format(
-            "--no-auth is accepted on loopback only, and {} is not: listen on 127.0.0.1",
-            config.server.host));
-    }
-}
 
 // A web page must not reach the engine through a name that it made point here.
 http::ServerOptions server_options(const Config& config) {
@@ -143,7 +129,49 @@ std::vector<Report> owed_reports(EngineRoom& room, const Config& config) {
     return reports_for_the_dead(*room.store().reader(), config);
 }
 
-void run_engine(const Config& config, bool welcome) {
+std::string error_field(const std::string& error) {
+    std::string field = R"("error":)";
+    append_json_string(field, error);
+    return field;
+}
+
+void warn_of_certificate(const http::Server& server) {
+    const auto complaint = server.tls_identity()->complaint(std::chrono::system_clock::now());
+    if (complaint) log::warn("clients will not trust the certificate", error_field(*complaint));
+}
+
+void reload_certificate(http::Server& server) {
+    try {
+        server.reload_tls();
+        log::info("certificate and key were read again");
+        warn_of_certificate(server);
+    } catch (const std::runtime_error& error) {
+        log::error("certificate and key were not read again; the old ones stay in use",
+                   error_field(error.what()));
+    }
+}
+
+// Certificates and keys live shorter than an engine. Who renews them sends SIGHUP.
+void reload_on_signal(http::Server& server, const Config& config, CjoseJwtVerifier* jwts,
+                      const ServiceManager& manager) {
+    server.on_each_signal(SIGHUP, [&server, &config, jwts, &manager] {
+        manager.reloading();
+        if (config.server.tls.is_given()) reload_certificate(server);
+        if (jwts != nullptr) jwts->reload();
+        manager.ready("serving");
+    });
+}
+
+// Tells on the I/O thread, which is where things would be stuck.
+void keep_telling(http::Server& server, const ServiceManager& manager) {
+    const auto period = manager.alive_every();
+    if (!period) return;
+    server.every(std::max(std::chrono::duration_cast<std::chrono::milliseconds>(*period),
+                          std::chrono::milliseconds(1)),
+                 [&manager] { manager.alive(); });
+}
+
+void run_engine(const Config& config, bool welcome, const ServiceManager& manager) {
     Metrics metrics(SLUICE_VERSION);
     if (is_postgres(config.store)) await_database(config.store);
     const bool is_new = !store_exists(config.store);
@@ -169,15 +197,25 @@ void run_engine(const Config& config, bool welcome) {
     };
     EngineRoom room(config, metrics, deliver);
     ReaderPool readers(room.store(), reader_threads, on_io_thread);
+    warn_without_tokens(config, room.store());
+    const auto jwts = open_jwts(config);
+    http::Access access(access_settings(config), readers, room.clock(), jwts.get());
+    http::Turnstile turnstile(config.caller_limits);
+    http::LeaseSeal seal;
+    if (!config.no_auth) seal.await_key();
     http::App app{.commands = room.commands(),
                   .queries = readers,
                   .clock = room.clock(),
                   .feed = feed,
                   .rules = room.rules(),
+                  .access = access,
+                  .turnstile = turnstile,
+                  .seal = seal,
                   .metrics_text = [&](const Depths& depths) { return metrics.text(depths); },
+                  .new_secret = random_secret,
+                  .on_denied = log_denial,
                   .default_lease = config.default_lease,
                   .max_lease = config.max_lease,
-                  .admins = config.admins,
                   .deploy = config.deploy};
     app_on_air = &app;
 
@@ -191,10 +229,13 @@ void run_engine(const Config& config, bool welcome) {
     };
     server.every(feed_tick, [&] {
         feed.tick();
+        access.refresh();
+        seal_leases(room.commands(), seal);
         if (room.is_shared()) feed.any_changed();
     });
     server.on_signals({SIGTERM, SIGINT}, [&](int signal) {
         log::info("stopping", fmt::format(R"("signal":{})", signal));
+        manager.stopping();
         app.stopping = true;
         if (!runner) return stop_serving();
         runner->stop();  // its jobs report through the engine, which therefore stops after it
@@ -205,9 +246,15 @@ void run_engine(const Config& config, bool welcome) {
     }
     if (runner) runner->start([&] { server.post(stop_serving); });
 
-    const std::string address = "http://" + address_text(config.server.host, server.port());
+    // A terminal that closes ends what was started in it.
+    if (!welcome) reload_on_signal(server, config, jwts.get(), manager);
+    server.post([&] { seal_leases(room.commands(), seal); });
+    const std::string address = url_text(config.server, config.server.host, server.port());
     log::info("serving", start_fields(address, config, is_new));
+    if (config.server.tls.is_given()) warn_of_certificate(server);
     if (welcome) print_welcome(address, config);
+    keep_telling(server, manager);
+    manager.ready("serving " + address);
     server.run();
     if (runner) runner->check();
 }
@@ -218,7 +265,8 @@ int serve(const Config& config, bool welcome) {
     check_access(config);
     open_log(config);
     allow_many_connections();
-    run_engine(config, welcome);
+    forbid_core_dumps();
+    run_engine(config, welcome, ServiceManager::from_environment());
     log::info("stopped");
     return 0;
 }

@@ -71,15 +71,15 @@ struct ExportFlags {
 
 class Exporter {
   public:
-    Exporter(JobReader& reader, LineFile& file, bool logs)
-        : reader_(reader), file_(file), logs_(logs) {}
+    Exporter(JobReader& reader, LineFile& file, bool logs, SecretMarks secrets)
+        : reader_(reader), file_(file), logs_(logs), secrets_(std::move(secrets)) {}
 
     void add(const Job& job) {
         ++jobs_;
         line([&](JsonWriter& json) {
             json.field("record", "job");
             json.key("job");
-            http::native::write_job(json, job);
+            http::native::write_job(json, job, secrets_);
         });
         events_ += add_all(
             job.spec.id, "event",
@@ -136,6 +136,7 @@ class Exporter {
     JobReader& reader_;
     LineFile& file_;
     bool logs_;
+    SecretMarks secrets_;
     std::string text_;
     std::int64_t jobs_ = 0;
     std::int64_t events_ = 0;
@@ -143,7 +144,8 @@ class Exporter {
 };
 
 int export_history(const ExportFlags& flags) {
-    const auto reader = open_reader(make_config(flags.config).store);
+    const Config config = make_config(flags.config);
+    const auto reader = open_reader(config.store);
     const auto only = parse_job_id(flags.job);
     if (!flags.job.empty() && !only) {
         fmt::print(stderr, "sluice: --job: \"{}\" is not a job id of 24 hex digits\n", flags.job);
@@ -154,7 +156,8 @@ int export_history(const ExportFlags& flags) {
         return cli::exit_not_found;
     }
     LineFile file(flags.file);
-    Exporter exporter(*reader, file, flags.logs);
+    Exporter exporter(*reader, file, flags.logs,
+                      SecretMarks(config.secret_names, config.job_types));
     if (only) {
         exporter.add(*reader->find_one(*only));
     } else {

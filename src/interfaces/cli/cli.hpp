@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "interfaces/cli/exit_code.hpp"
+#include "interfaces/cli/token_office.hpp"
 
 // The commands that talk to an engine. Each file registers its commands with their flags, and
 // leaves in `Chosen` what is to be done once the command line has been read.
@@ -16,11 +17,12 @@ struct Chosen {
     std::function<int()> action{};  // answers the exit code
 };
 
-void add_run_command(CLI::App& app, Chosen& chosen);         // run TYPE
-void add_job_commands(CLI::App& app, Chosen& chosen);        // job …
-void add_worker_commands(CLI::App& app, Chosen& chosen);     // worker list
-void add_entity_commands(CLI::App& app, Chosen& chosen);     // entity …, site reset
-void add_work_command(CLI::App& app, Chosen& chosen);        // work --exec
+void add_run_command(CLI::App& app, Chosen& chosen);      // run TYPE
+void add_job_commands(CLI::App& app, Chosen& chosen);     // job …
+void add_worker_commands(CLI::App& app, Chosen& chosen);  // worker list
+void add_entity_commands(CLI::App& app, Chosen& chosen);  // entity …, site reset
+void add_token_commands(CLI::App& app, Chosen& chosen, OpenStoreOffice open_store);  // token …
+void add_work_command(CLI::App& app, Chosen& chosen);                                // work --exec
 void add_completion_command(CLI::App& app, Chosen& chosen);  // completion SHELL, __complete
 
 // "--" before the command of `work` means the same as "--exec". The words are those after the

@@ -4,16 +4,37 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 
 #include "domain/duration_text.hpp"
 #include "domain/suggestion.hpp"
 #include "domain/time.hpp"
 #include "interfaces/cli/command_error.hpp"
+#include "interfaces/cli/display_text.hpp"
 
 namespace sluice::cli {
 namespace {
 
 constexpr const char* connection_group = "Connection and output";
+constexpr std::size_t token_bytes_max = 16 * 1024;
+
+// What is in the file is never told: it is a secret, or was meant for something else.
+std::string read_token_file(const char* origin, const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::string text(token_bytes_max + 1, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+    while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+    const bool is_token =
+        !text.empty() && text.size() <= token_bytes_max &&
+        std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7F; });
+    if (is_token) return text;
+    throw CommandError(exit_usage,
+                       fmt::format("{} {}: must be a file that can be read and holds a token in "
+                                   "one line",
+                                   origin, printable(path)));
+}
 
 }  // namespace
 
@@ -35,7 +56,15 @@ void add_connection_flags(CLI::App& command, ConnectionFlags& flags) {
         ->type_name("URL")
         ->capture_default_str()
         ->group(connection_group);
-    command.add_option("--token", flags.token, "Token to sign in with")
+    command
+        .add_option("--token-file", flags.token_file,
+                    "A file with the token to sign in with (also: SLUICE_TOKEN_FILE)")
+        ->type_name("FILE")
+        ->group(connection_group);
+    command
+        .add_option("--token", flags.token,
+                    "The token itself; other users of this machine can see flags, so better set "
+                    "the variable")
         ->envname("SLUICE_TOKEN")
         ->type_name("TOKEN")
         ->group(connection_group);
@@ -43,10 +72,22 @@ void add_connection_flags(CLI::App& command, ConnectionFlags& flags) {
         ->envname("SLUICE_TENANT")
         ->type_name("NAME")
         ->group(connection_group);
+    command.add_option("--ca-file", flags.ca_file, "Authority to trust for https:// (PEM)")
+        ->envname("SLUICE_CA_FILE")
+        ->type_name("FILE")
+        ->group(connection_group);
     command.add_flag("--no-color", flags.no_colour, "No colours (also: NO_COLOR)")
         ->group(connection_group);
     command.add_flag("-q,--quiet", flags.quiet, "Say nothing beside data and errors")
         ->group(connection_group);
+}
+
+std::string token_of(const ConnectionFlags& flags) {
+    if (!flags.token_file.empty()) return read_token_file("--token-file", flags.token_file);
+    if (!flags.token.empty()) return flags.token;
+    const char* file = std::getenv("SLUICE_TOKEN_FILE");
+    if (file == nullptr || *file == '\0') return "";
+    return read_token_file("SLUICE_TOKEN_FILE", file);
 }
 
 void add_common_flags(CLI::App& command, CommonFlags& flags, TimeoutFlag timeout) {

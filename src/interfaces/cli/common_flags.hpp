@@ -26,12 +26,18 @@ enum class OutputFormat {
 struct ConnectionFlags {
     std::string server = client::default_server;
     std::string token{};
+    std::string token_file{};  // before `token`, when both are given
     std::string tenant{};
+    std::string ca_file{};
     bool no_colour = false;
     bool quiet = false;
 };
 
 void add_connection_flags(CLI::App& command, ConnectionFlags& flags);
+
+// The token that they choose: --token-file, --token, SLUICE_TOKEN, the file that SLUICE_TOKEN_FILE
+// names, in this order; or none.
+std::string token_of(const ConnectionFlags& flags);
 
 // What every command takes that asks an engine something.
 struct CommonFlags : ConnectionFlags {

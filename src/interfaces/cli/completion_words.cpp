@@ -14,6 +14,7 @@
 #include "interfaces/cli/display_text.hpp"
 #include "interfaces/cli/listing.hpp"
 #include "interfaces/cli/screen.hpp"
+#include "interfaces/cli/token_words.hpp"
 #include "interfaces/worker/executor.hpp"
 #include "sluice/client.hpp"
 
@@ -94,6 +95,7 @@ bool is_plain_word(const std::string& word) {
 
 // The engine's newest jobs, or none when it does not answer in time.
 std::vector<client::Job> newest_jobs(const Context& context) {
+    ConnectionFlags flags;
     const auto value = [&](const char* flag, const char* variable, const std::string& other) {
         const auto given = context.values.find(flag);
         return given == context.values.end() ? variable_or(variable, other) : given->second;
@@ -101,8 +103,13 @@ std::vector<client::Job> newest_jobs(const Context& context) {
     try {
         client::Options options;
         options.server = value("--server", "SLUICE_SERVER", client::default_server);
-        options.token = value("--token", "SLUICE_TOKEN", "");
+        flags.token = value("--token", "SLUICE_TOKEN", "");
+        if (context.values.contains("--token-file")) {
+            flags.token_file = context.values.at("--token-file");
+        }
+        options.token = token_of(flags);
         options.tenant = value("--tenant", "SLUICE_TENANT", "");
+        options.ca_file = value("--ca-file", "SLUICE_CA_FILE", "");
         options.timeout = patience;
         options.patience = 0ms;
         client::JobQuery query;
@@ -174,6 +181,9 @@ const Listing& listing_of(const CLI::App& command) {
     if (command.get_name() == "events") return event_listing();
     if (command.get_name() == "logs") return log_listing();
     if (is_below(command, "worker")) return worker_listing();
+    if (is_below(command, "token")) {
+        return command.get_name() == "whoami" ? caller_listing() : token_listing();
+    }
     return is_about_entities(command) ? entity_listing() : job_listing();
 }
 
@@ -184,6 +194,11 @@ Candidates flag_values(const Context& context, const CLI::Option& flag,
         // Those of entities are the engine's to know.
         return is_about_entities(*context.command) ? Candidates()
                                                    : comma_words(current, state_names());
+    }
+    if (is_below(*context.command, "token")) {
+        if (name == "--kind") return plain(token_kinds());
+        if (name == "--scope") return comma_words(current, token_scopes());
+        if (name == "--expires") return plain({"7d", "30d", "90d", "365d", "never"});
     }
     if (name == "--output") return plain(output_formats());
     if (name == "--fields") return comma_words(current, listing_of(*context.command).fields);
@@ -202,7 +217,8 @@ Candidates flag_values(const Context& context, const CLI::Option& flag,
     if (name == "--depends-on" || name == "--replay-of") return job_ids(context);
     if (name == "--data")
         return current.starts_with('@') ? files(current.substr(1), "@") : plain({"@", "-"});
-    if (name == "--config" || name == "--exec" || name == "--out") return files(current);
+    if (name == "--config" || name == "--exec" || name == "--out" || name == "--token-file")
+        return files(current);
     return {};
 }
 
@@ -220,7 +236,8 @@ Candidates arguments(const Context& context, const std::string& current) {
         context.arguments < expected.size() || argument.get_items_expected_max() > 1;
     if (!takes_more) return candidates;
     const std::string name = argument.get_name();
-    if (is_about_entities(*context.command)) return candidates;
+    const CLI::App& command = *context.command;
+    if (is_about_entities(command) || is_below(command, "token")) return candidates;
     if (name == "ID") return job_ids(context);
     if (name == "SHELL") return plain(shell_names());
     if (name == "TYPE") {

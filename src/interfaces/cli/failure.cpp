@@ -27,10 +27,12 @@ int code_of_status(const client::Error& error) {
     }
 }
 
-std::string hint_for(int code) {
-    switch (code) {
-        case exit_denied: return "; give a token with --token or SLUICE_TOKEN";
-        case exit_rate_limited: return "; try again in a moment";
+std::string hint_for(int status) {
+    switch (status) {
+        case 401:
+            return "; give one by SLUICE_TOKEN or --token-file, or ask an admin for a new one";
+        case 403: return "; sluice token whoami shows what your token is for";
+        case 429: return "; try again in a moment";
         default: return "";
     }
 }
@@ -51,8 +53,7 @@ Failure failure_of(const client::Error& error) {
         case client::ErrorKind::usage: return {exit_usage, message};
         case client::ErrorKind::refused: break;
     }
-    const int code = code_of_status(error);
-    return {code, message + hint_for(code)};
+    return {code_of_status(error), message + hint_for(error.status())};
 }
 
 int run_chosen(const Chosen& chosen) {

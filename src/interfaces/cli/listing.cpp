@@ -195,7 +195,7 @@ std::string cell_text(const JsonObject& object, const std::string& field) {
                                              "run_after",  "locked_at",  "lease_until",
                                              "last_claim"};
     if (times.contains(field)) return printable(relative_time(text));
-    if (field == "at" || field == "timestamp") {
+    if (field == "at" || field == "timestamp" || field == "revoked_at") {
         const auto time = parse_rfc3339(text);
         return time ? absolute_time(*time) : printable(text);
     }
@@ -210,6 +210,10 @@ std::string cell_text(const JsonObject& object, const std::string& field) {
         return printable(text.empty() || message.empty() ? text + message : text + " " + message);
     }
     if (field == "progress" && !text.empty()) return text + "%";
+    if (field == "expires_at") {
+        const auto time = parse_rfc3339(text);
+        return time ? absolute_time(*time) : "never";
+    }
     if ((field == "queues" || field == "types") && text.empty()) return "any";
     if (field == "waiting") return text == "true" ? "yes" : "no";
     if (field == "timeout_ms") {

@@ -49,5 +49,7 @@ const Listing& event_listing();
 const Listing& log_listing();
 const Listing& worker_listing();
 const Listing& entity_listing();
+const Listing& token_listing();
+const Listing& caller_listing();
 
 }  // namespace sluice::cli

@@ -109,4 +109,36 @@ const Listing& entity_listing() {
     return listing;
 }
 
+const Listing& token_listing() {
+    static const Listing listing{
+        .name = "tokens",
+        .id_field = "id",
+        .fields = {"id", "name", "kind", "tenant", "all_tenants", "scopes", "job_types",
+                   "expires_at", "state", "created_at", "created_by", "revoked_at", "token"},
+        .table = {{"id", "ID"},
+                  {"name", "NAME"},
+                  {"kind", "KIND"},
+                  {"tenant", "TENANT"},
+                  {"scopes", "SCOPES"},
+                  {"job_types", "TYPES"},
+                  {"state", "STATE"},
+                  {"expires_at", "EXPIRES"},
+                  {"created_by", "CREATED BY"}},
+        .wide = {{"all_tenants", "ALL TENANTS"}, {"created_at", "AGE"}, {"revoked_at", "REVOKED"}},
+        .plain = {"id", "name", "kind", "tenant", "scopes", "job_types", "state", "expires_at",
+                  "created_by", "created_at"},
+    };
+    return listing;
+}
+
+const Listing& caller_listing() {
+    static const Listing listing{
+        .name = "callers",
+        .id_field = "name",
+        .fields = {"name", "kind", "tenant", "all_tenants", "scopes", "job_types", "expires_at",
+                   "credential"},
+    };
+    return listing;
+}
+
 }  // namespace sluice::cli

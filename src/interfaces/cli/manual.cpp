@@ -38,6 +38,7 @@ constexpr auto environment = std::to_array<Entry>({
     {"SLUICE_SERVER", "Where the engine is, when --server does not say."},
     {"SLUICE_TOKEN", "The token, when --token does not say."},
     {"SLUICE_TENANT", "The tenant, when --tenant does not say."},
+    {"SLUICE_CA_FILE", "The authority to trust for https://, when --ca-file does not say."},
     {"NO_COLOR", "When set and not empty: no colours."},
     {"TERM", "When it is dumb: no colours, and no line is drawn over."},
     {"COLUMNS", "The width of tables on a terminal, in place of the terminal's own."},

@@ -18,8 +18,9 @@ constexpr client::Millis patience_of_waits = 60s;
 client::Options client_options(const CommonFlags& flags) {
     client::Options options;
     options.server = flags.server;
-    options.token = flags.token;
+    options.token = token_of(flags);
     options.tenant = flags.tenant;
+    options.ca_file = flags.ca_file;
     options.patience = 0ms;
     options.user_agent = "sluice-cli";
     if (!flags.request_timeout.empty()) {

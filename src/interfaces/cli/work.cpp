@@ -172,8 +172,9 @@ client::WorkerOptions worker_options(const WorkFlags& flags, const std::shared_p
             }
         }};
     options.connection.server = flags.server;
-    options.connection.token = flags.token;
+    options.connection.token = token_of(flags);
     options.connection.tenant = flags.tenant;
+    options.connection.ca_file = flags.ca_file;
     options.connection.user_agent = "sluice-work";
     if (flags.concurrency < 1 || flags.concurrency > client::concurrency_max) {
         throw CommandError(exit_usage, fmt::format("--concurrency {} is out of range; it must be "

@@ -160,7 +160,8 @@ Answers wait_for(Reply<Answers> reply, Millis time) {
 void give_back(CommandQueue& commands, const Claimed& jobs) {
     std::vector<HandBack> hand_backs;
     for (const Job& job : jobs) {
-        hand_backs.push_back({{job.spec.id, job.lease->token}, "the worker did not wait for it"});
+        hand_backs.push_back(
+            {.lease = {job.spec.id, job.lease->token}, .reason = "the worker did not wait for it"});
     }
     if (!hand_backs.empty()) commands.post<HandBack>(std::move(hand_backs), [](auto) {});
 }
@@ -297,7 +298,7 @@ std::vector<LeaseWord> EngineDesk::report(std::span<const client::ReportRequest>
 }
 
 LeaseWord EngineDesk::release(const std::string& lease_id, const std::string& reason) {
-    return words(std::vector<HandBack>{{lease_of(lease_id), reason}}).front();
+    return words(std::vector<HandBack>{{.lease = lease_of(lease_id), .reason = reason}}).front();
 }
 
 void EngineDesk::stop_waiting() {

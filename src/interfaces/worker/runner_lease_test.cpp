@@ -142,7 +142,7 @@ TEST(RunnerLease, AnEngineThatIsAwayForAWhileCostsNothing) {
     EXPECT_EQ(ended.attempt, 1);
     EXPECT_EQ(engine.logs(job.spec.id).size(), 2u);
     EXPECT_TRUE(comes_true([&] { return runner.notices("answers again") == 1; }));
-    EXPECT_EQ(runner.notices("does not answer"), 1);
+    EXPECT_EQ(runner.notices("calls to the engine fail"), 1);
     EXPECT_EQ(runner.notices("connection refused"), 1);
 }
 
@@ -280,7 +280,7 @@ TEST(RunnerLease, ClaimsGoOnWhenTheEngineIsBackAndDoNotSpinMeanwhile) {
     runner.desk.is_away = false;
 
     EXPECT_EQ(engine.wait_for_end(engine.submit(spec("work")).spec.id).state, JobState::succeeded);
-    EXPECT_EQ(runner.notices("does not answer"), 1);
+    EXPECT_EQ(runner.notices("calls to the engine fail"), 1);
     EXPECT_EQ(runner.notices("answers again"), 1);
 }
 

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sluice {
+
+// Tells the service manager that started this process how it is, as sd_notify(3) does: one datagram
+// to the socket that NOTIFY_SOCKET names. Without it, and when nobody listens, nothing happens.
+class ServiceManager {
+  public:
+    // What the environment says. Takes it out of there, since it is for this process alone and not
+    // for the commands that it starts.
+    static ServiceManager from_environment();
+
+    explicit ServiceManager(std::string socket,
+                            std::optional<std::chrono::microseconds> watchdog = std::nullopt)
+        : socket_(std::move(socket)), watchdog_(watchdog) {}
+
+    void ready(std::string_view status) const;  // serving; also when a reload is over
+    void reloading() const;
+    void stopping() const;
+
+    // How often the manager wants to hear that the process is alive: half of the time after which
+    // it gives it up. Nothing when it does not.
+    std::optional<std::chrono::microseconds> alive_every() const;
+    void alive() const;
+
+  private:
+    void tell(std::string_view text) const;
+
+    std::string socket_;  // empty: there is no manager
+    std::optional<std::chrono::microseconds> watchdog_;
+};
+
+// A core dump of the engine would hold tokens and payloads; nobody gets one. Debuggers can attach
+// as root only. What the engine starts is not affected.
+void forbid_core_dumps();
+
+}  // namespace sluice

@@ -1,0 +1,88 @@
+#include "main/serve_access.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "application/access_tokens.hpp"
+#include "domain/json_text.hpp"
+#include "infrastructure/log.hpp"
+#include "infrastructure/random_secret.hpp"
+#include "infrastructure/system_clock.hpp"
+#include "interfaces/http/routes.hpp"
+
+namespace sluice {
+namespace {
+
+bool is_loopback(const std::string& host) {
+    return host == "localhost" || host == "::1" || host == "[::1]" || host.starts_with("127.");
+}
+
+}  // namespace
+
+// Without tokens everybody who can connect may do everything, so that only this machine may
+// connect.
+void check_access(const Config& config) {
+    http::check_rights();
+    if (is_loopback(config.server.host)) return;
+    if (config.no_auth) {
+        throw std::runtime_error(fmt::format(
+            "--no-auth is accepted on loopback only, and {} is not: listen on 127.0.0.1, or leave "
+            "--no-auth out and make access tokens",
+            config.server.host));
+    }
+    if (config.server.tls.is_given() || config.plaintext) return;
+    throw std::runtime_error(fmt::format(
+        "{} is reached from other machines, and tokens would cross the network in plain text: give "
+        "[tls] a certificate and a key, or set plaintext = true when a proxy in front has them",
+        config.server.host));
+}
+
+http::Access::Settings access_settings(const Config& config) {
+    http::Access::Settings settings{.is_open = config.no_auth, .admins = config.admins};
+    if (!config.admin_token.empty()) settings.admin_token = sha256(config.admin_token);
+    return settings;
+}
+
+// Nothing when no JSON Web Tokens are to be believed.
+std::unique_ptr<CjoseJwtVerifier> open_jwts(const Config& config) {
+    if (!config.jwt || config.no_auth) return nullptr;
+    auto verifier = CjoseJwtVerifier::open(*config.jwt);
+    if (!verifier) throw std::runtime_error("auth.jwt: " + verifier.error().message);
+    return *std::move(verifier);
+}
+
+// Says so when nobody can come in yet.
+void warn_without_tokens(const Config& config, Store& store) {
+    if (config.no_auth || config.jwt || !config.admin_token.empty()) return;
+    if (!list_tokens(store.reader()->entities(), everybody, "").empty()) return;
+    log::warn(
+        "nobody can come in: there is no access token yet. Set SLUICE_ADMIN_TOKEN, or make one "
+        "with \"sluice token create\" and --store, and start again");
+}
+
+void seal_leases(CommandQueue& commands, http::LeaseSeal& seal) {
+    if (seal.is_ready()) return;
+    const auto decide = [proposal = random_secret()](EntityDesk& desk) {
+        return find_engine_key(desk, proposal);
+    };
+    commands.post_one<EntityAction>({decide}, [&seal](const Result<EntityAnswer>& found) {
+        if (found) seal.set_key(engine_key_of(*found->entity));
+    });
+}
+
+// Who tried what they may not; only so many a second, so that the log is not flooded.
+void log_denial(const Caller& caller, const http::Route& route) {
+    constexpr int denials_max = 10;
+    thread_local http::RateLimit limit(denials_max, std::chrono::seconds(1));
+    if (!limit.take("", SystemClock().now()).is_allowed) return;
+    std::string fields = R"("caller":)";
+    append_json_string(fields, actor_name(caller));
+    fields += R"(,"tenant":)";
+    append_json_string(fields, caller.tenant);
+    fields += fmt::format(R"(,"call":"{} {}","needs":"{}")", http::to_text(route.verb),
+                          route.pattern, http::describe(route.right));
+    log::warn("denied", fields);
+}
+
+}  // namespace sluice
