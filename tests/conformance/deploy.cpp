@@ -77,7 +77,9 @@ DeployAnswer DeployApi::beat(const std::string& node) {
 }
 
 DeployEngine::DeployEngine(const std::string& section) {
-    std::ofstream(folder_.path() / "sluice.toml") << "[deploy]\n" << section << "\n";
+    std::ofstream(folder_.path() / "sluice.toml")
+        << "[limits]\nbad_tokens_per_address = \"0\"\n[deploy]\n"
+        << section << "\n";
     start();
 }
 

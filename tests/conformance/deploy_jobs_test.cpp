@@ -252,10 +252,10 @@ TEST_F(DeployJobs, EveryStepIsKeptWithWhoTookIt) {
     Api native(api.port(), "deploy");
     const List events = native.events(id);
     EXPECT_EQ(native.steps(id), (std::vector<std::string>{"submitted", "claimed", "succeeded"}));
-    EXPECT_EQ(text(events.at(0), "actor"), "operator");
+    EXPECT_EQ(text(events.at(0), "actor"), "anonymous");
     EXPECT_EQ(text(events.at(1), "actor"), "worker:runner-7");
     EXPECT_EQ(text(events.at(2), "actor"), "worker:runner-7");
-    EXPECT_EQ(text(native.events(other).at(2), "actor"), "operator");
+    EXPECT_EQ(text(native.events(other).at(2), "actor"), "anonymous");
 }
 
 }  // namespace

@@ -47,8 +47,10 @@ TEST_F(SitesEntities, RefuseWhatCannotBe) {
     expect_refused(post("/api/v1/sites", {{"kind", "site"}}), 422, "invalid", "/kind");
     expect_refused(post("/api/v1/sites", {{"attributes", List{}}}), 422, "invalid", "/attributes");
     expect_refused(post("/api/v1/sites", {{"id", "a\nb"}}), 422, "invalid", "/id");
-    expect_refused(post("/api/v1/sites", {{"attributes", {{"x", std::string(70'000, 'x')}}}}), 413,
-                   "too_large", "/attributes");
+    expect_refused(post("/api/v1/sites",
+                        {{"attributes",
+                          {{"x", std::string(150'000, 'x')}, {"y", std::string(150'000, 'y')}}}}),
+                   413, "too_large", "/attributes");
     expect_refused(post("/api/v1/entities/site/shop", {}), 422, "invalid", "/action");
     expect_refused(post("/api/v1/entities/site/shop", {{"action", "fly"}}), 422, "invalid",
                    "/action");

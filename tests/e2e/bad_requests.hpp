@@ -14,6 +14,19 @@ struct BadRequest {
     bool closes = false;  // the connection must end after the refusal
 };
 
+// The same with less to say: it is answered with an error, or the connection ends without an
+// answer, and no job of this type comes of it.
+struct RawRequest {
+    std::string name{};
+    std::string bytes{};
+};
+inline constexpr const char* malformed_job = R"({"type":"malformed"})";
+std::vector<RawRequest> bad_generated();
+std::string good_generated();  // what all of them were made of
+
+// Each has a request inside that would submit a job of the type "smuggled".
+std::vector<RawRequest> smuggling_attacks();
+
 std::vector<BadRequest> bad_framing();  // head, framing, smuggling: all close the connection
 std::vector<BadRequest> bad_routing();  // methods, paths, ids, parameters, content types
 std::vector<BadRequest> bad_json();     // bodies that are not JSON, or too much of it

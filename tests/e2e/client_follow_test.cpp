@@ -2,9 +2,9 @@
 #include <atomic>
 #include <thread>
 
-#include "client/scripted_server.hpp"
 #include "e2e/api.hpp"
 #include "sluice/client.hpp"
+#include "support/scripted_server.hpp"
 
 namespace sluice::e2e {
 namespace {

@@ -1,9 +1,9 @@
 // The client library's calls against a real engine.
 #include <thread>
 
-#include "client/scripted_server.hpp"
 #include "e2e/api.hpp"
 #include "sluice/client.hpp"
+#include "support/scripted_server.hpp"
 
 namespace sluice::e2e {
 namespace {

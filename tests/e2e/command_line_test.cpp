@@ -10,13 +10,6 @@ bool has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-TEST(CommandLine, ServesNobodyWithoutTokensUnlessToldTo) {
-    const Ended ended = run_sluice({"serve", "--listen", "127.0.0.1:0", "--store", "memory:"});
-
-    EXPECT_EQ(ended.code, 1);
-    EXPECT_TRUE(has(ended.errors, "--no-auth")) << ended.errors;
-}
-
 TEST(CommandLine, RefusesNoAuthOffLoopback) {
     for (const char* address : {"0.0.0.0:0", "[::]:0", "192.0.2.1:0"}) {
         const Ended ended =

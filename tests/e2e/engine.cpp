@@ -17,10 +17,21 @@ namespace {
 
 std::vector<std::string> serve_command(const std::string& store,
                                        const std::vector<std::string>& more) {
-    std::vector<std::string> words{"serve",       "--no-auth", "--listen",
-                                   "127.0.0.1:0", "--store",   store};
+    std::vector<std::string> words{"serve", "--listen", "127.0.0.1:0", "--store", store};
     words.insert(words.end(), more.begin(), more.end());
     return sluice_command(std::move(words));
+}
+
+std::vector<std::string> without_auth(std::vector<std::string> flags) {
+    flags.emplace_back("--no-auth");
+    return flags;
+}
+
+std::vector<std::string> in_environment(std::vector<std::string> command,
+                                        const std::vector<std::string>& environment) {
+    command.insert(command.begin(), environment.begin(), environment.end());
+    command.insert(command.begin(), "/usr/bin/env");
+    return command;
 }
 
 std::string shared_store(const std::string& kind, const TempFolder& folder) {
@@ -75,7 +86,8 @@ std::string store_in_use(const std::string& url) {
 std::vector<std::string> sluice_command(std::vector<std::string> arguments) {
     const auto option = std::find(arguments.begin(), arguments.end(), "--store");
     if (arguments.end() - option > 1) option[1] = store_in_use(option[1]);
-    arguments.insert(arguments.begin(), SLUICE_BINARY);
+    const char* const other = std::getenv("SLUICE_TEST_BINARY");
+    arguments.insert(arguments.begin(), other != nullptr ? other : SLUICE_BINARY);
     return arguments;
 }
 
@@ -86,13 +98,27 @@ Ended run_sluice(const std::vector<std::string>& arguments, Millis patience) {
 }
 
 Engine::Engine(const std::string& store, const std::vector<std::string>& more)
-    : process_(serve_command(store, more)) {
-    const auto line = process_.read_line(Millis(20'000));
-    if (!line) {
-        process_.wait(Millis(1000));
-        throw std::runtime_error("the engine does not come up: " + process_.errors());
+    : process_(serve_command(store, without_auth(more))) {
+    read_port();
+}
+
+Engine::Engine(Guarded, const std::string& store, const std::vector<std::string>& more,
+               const std::vector<std::string>& environment)
+    : process_(in_environment(serve_command(store, more), environment)) {
+    read_port();
+}
+
+void Engine::read_port() {
+    std::string address;
+    while (address.empty()) {  // warnings may come first
+        const auto line = process_.read_line(Millis(20'000));
+        if (!line) {
+            process_.wait(Millis(1000));
+            throw std::runtime_error("the engine does not come up: " + process_.errors());
+        }
+        const Json record = parse(*line);
+        if (text(record, "message") == "serving") address = text(record, "address");
     }
-    const std::string address = text(parse(*line), "address");
     port_ = static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
 }
 

@@ -35,6 +35,11 @@ class Engine {
     // Serves this store without authentication; throws when it does not come up.
     explicit Engine(const std::string& store, const std::vector<std::string>& more = {});
 
+    // Asks for tokens; `environment` holds assignments such as NAME=value.
+    struct Guarded {};
+    Engine(Guarded, const std::string& store, const std::vector<std::string>& more,
+           const std::vector<std::string>& environment);
+
     std::uint16_t port() const { return port_; }
     Process& process() { return process_; }
     bool is_running() { return !process_.wait(Millis(0)).has_value(); }
@@ -49,6 +54,8 @@ class Engine {
     std::int64_t resident_kilobytes() const;
 
   private:
+    void read_port();
+
     Process process_;
     std::uint16_t port_ = 0;
 };

@@ -75,6 +75,10 @@ Client::~Client() {
     close();
 }
 
+void Client::finish_sending() {
+    ::shutdown(socket_, SHUT_WR);
+}
+
 void Client::close() {
     if (socket_ >= 0) ::close(std::exchange(socket_, -1));
 }

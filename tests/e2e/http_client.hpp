@@ -53,6 +53,9 @@ class Client {
     // Whether the peer closes the connection within this time without sending more.
     bool is_closed_by_peer(Millis patience);
 
+    // Tells the peer that nothing follows; what it answers can still be read.
+    void finish_sending();
+
     void reconnect();
     void close();
 

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "client/repeat_pause.hpp"
-#include "client/scripted_server.hpp"
+#include "support/scripted_server.hpp"
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {

@@ -40,7 +40,7 @@ class RunningWorker {
   private:
     client::WorkerOptions noticing(client::WorkerOptions options) {
         options.on_notice = [this](client::Level, const std::string& notice) {
-            if (notice.find("does not answer") != std::string::npos) ++away;
+            if (notice.find("calls to the engine fail") != std::string::npos) ++away;
             if (notice.find("answers again") != std::string::npos) ++back;
         };
         return options;

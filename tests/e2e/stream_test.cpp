@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include "e2e/api.hpp"
+#include "support/sanitizers.hpp"
 
 namespace sluice::e2e {
 namespace {
@@ -222,7 +223,7 @@ TEST(SlowReader, GetsEverythingByComingBackAndCostsLittle) {
 
     ASSERT_EQ(all.size(), 103u);
     expect_ids_from(all, 1);
-    EXPECT_LT(engine.resident_kilobytes(), 200'000);
+    EXPECT_TRUE(is_sanitized || engine.resident_kilobytes() < 200'000);
     EXPECT_EQ(engine.stop(), 0);
 }
 

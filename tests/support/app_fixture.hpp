@@ -129,7 +129,7 @@ class AppFixture : public testing::Test {
     Caller cora{.name = "cora"};  // config_manager
     Caller ruth{.name = "ruth"};  // app_admin
     Caller eve{.name = "eve"};    // no member
-    Caller root{.name = "root", .is_admin = true};
+    Caller root{.name = "root", .scopes = {Scope::admin}};
     std::string app;
 };
 

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+
+#include "interfaces/http/app.hpp"
+
+namespace sluice {
+
+// What a handler's call has around it, where nothing happens: no store, no time, nobody to answer.
+// For functions that only read what was sent.
+class QuietApp : CommandQueue, QueryQueue, Clock {
+  public:
+    http::Call call(const http::Request& request, const CallerPtr& caller) {
+        return {.request = request,
+                .id = {},
+                .second = {},
+                .app = app_,
+                .caller = caller,
+                .reply = http::Reply(nullptr)};
+    }
+
+  private:
+    void forget(std::uint64_t) override {}
+    bool add(Route, Load, const std::function<void(Batch&)>&) override { return false; }
+    bool run(std::function<Delivery(JobReader&)>) override { return false; }
+    Timestamp now() override { return from_micros(1'800'000'000'000'000); }
+
+    http::JobFeed feed_;
+    http::Access access_{{}, *this, *this, nullptr};
+    http::Turnstile turnstile_{http::CallerLimits{}};
+    http::LeaseSeal seal_;
+    http::App app_{.commands = *this,
+                   .queries = *this,
+                   .clock = *this,
+                   .feed = feed_,
+                   .rules = Rules::built_in(),
+                   .access = access_,
+                   .turnstile = turnstile_,
+                   .seal = seal_,
+                   .metrics_text = {},
+                   .new_secret = {}};
+};
+
+}  // namespace sluice
