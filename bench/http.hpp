@@ -2,11 +2,21 @@
 #pragma once
 
 #include <charconv>
+#include <cstdlib>
 #include <optional>
 
 #include "bench/connection.hpp"
 
 namespace sluice::bench {
+
+// The header that shows the token in SLUICE_TOKEN, with its line end; empty without one.
+inline const std::string& token_header() {
+    static const std::string header = [] {
+        const char* const token = std::getenv("SLUICE_TOKEN");
+        return token ? std::string("Authorization: Bearer ") + token + "\r\n" : std::string();
+    }();
+    return header;
+}
 
 inline void append_post(std::string& out, std::string_view path, std::size_t body_bytes) {
     std::array<char, 20> digits{};
@@ -15,7 +25,9 @@ inline void append_post(std::string& out, std::string_view path, std::size_t bod
     out += path;
     out += " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ";
     out.append(digits.data(), end);
-    out += "\r\n\r\n";
+    out += "\r\n";
+    out += token_header();
+    out += "\r\n";
 }
 
 inline std::string post_text(std::string_view path, std::string_view body) {

@@ -9,7 +9,7 @@ inline constexpr std::string_view payload =
     R"({"site":"site-0042","action":"renew-certificate","domain":"shop.example.org",)"
     R"("requested_by":"ada","head_sha":"9fceb02d0ae598e95dc970b74767f19372d61af8"})";
 inline constexpr std::string_view result = R"({"ok":true,"changed":3,"took_ms":1742})";
-inline constexpr std::size_t lease_id_bytes = 41;
+inline constexpr std::size_t lease_id_bytes_max = 80;
 
 inline std::string job_body(std::string_view queue) {
     std::string out = R"({"type":"bench.job","queue":")";
@@ -48,7 +48,8 @@ inline void find_leases(std::string_view body, std::vector<std::string_view>& le
     std::size_t at = body.find(mark);
     std::size_t stride = 0;
     while (at != std::string_view::npos) {
-        leases.push_back(body.substr(at + mark.size(), lease_id_bytes));
+        const std::size_t id = at + mark.size();
+        leases.push_back(body.substr(id, body.find('"', id) - id));
         const std::size_t guess = at + stride;
         if (stride > 0 && guess < body.size() && body.compare(guess, mark.size(), mark) == 0) {
             at = guess;
@@ -73,7 +74,7 @@ inline void write_report(std::string& out, const std::vector<std::string_view>& 
     const std::size_t outcome_bytes = outcome.size() + result.size() + 1;
     out.clear();
     if (!is_batch) {
-        std::array<char, 64 + lease_id_bytes> path{};
+        std::array<char, 64 + lease_id_bytes_max> path{};
         const int bytes = std::snprintf(path.data(), path.size(), "/api/v1/leases/%.*s/report",
                                         static_cast<int>(leases[0].size()), leases[0].data());
         append_post(out, {path.data(), static_cast<std::size_t>(bytes)}, 1 + outcome_bytes);
@@ -82,7 +83,7 @@ inline void write_report(std::string& out, const std::vector<std::string_view>& 
         return;
     }
     static constexpr std::string_view open = R"({"reports":[)";
-    const std::size_t each = id_name.size() + lease_id_bytes + 2 + outcome_bytes;
+    const std::size_t each = id_name.size() + leases[0].size() + 2 + outcome_bytes;
     append_post(out, "/api/v1/leases/report",
                 open.size() + leases.size() * each + leases.size() - 1 + 2);
     out += open;
@@ -117,7 +118,8 @@ struct Counts {
 };
 
 inline Counts ask_counts(int port) {
-    const std::string text = exchange(port, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    const std::string text = sluice::bench::exchange(
+        port, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n" + token_header() + "\r\n");
     const auto value = [&](const std::string& name) {
         const std::size_t at = text.find("\n" + name + " ");
         if (at == std::string::npos) return std::uint64_t{0};

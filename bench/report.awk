@@ -84,6 +84,15 @@ function write_pickup() {
     pickup_row(thousands(deep) " jobs in another queue", "deep.pickup")
 }
 
+function write_access() {
+    print "\n## Access\n"
+    print "The same with a token in every request and without, in turns.\n"
+    printf "| %-36s | with a token, jobs/s | without | ratio |\n", "what"
+    print "|---|---|---|---|"
+    deep_row("cycle, 64 connections", "access.token.cycle.c64", "access.open.cycle.c64")
+    deep_row("submit, 64 connections", "access.token.submit.c64", "access.open.submit.c64")
+}
+
 function write_bars(    put, drain) {
     put = better(median("beanstalkd.put.c32.rate"), median("beanstalkd.put.batch.rate"))
     drain = better(median("beanstalkd.drain.c32.rate"), median("beanstalkd.drain.batch.rate"))
@@ -106,6 +115,12 @@ function write_bars(    put, drain) {
         "pickup")
     bar("pickup p99", "<=", 5, median("pickup.p99_ms"), " ms",
         "pickup")
+    bar("cycles with a token to without", ">=", 0.95,
+        ratio("access.token.cycle.c64", "access.open.cycle.c64"), "",
+        "access.token.cycle.c64 access.open.cycle.c64")
+    bar("submits with a token to without", ">=", 0.95,
+        ratio("access.token.submit.c64", "access.open.submit.c64"), "",
+        "access.token.submit.c64 access.open.submit.c64")
     write_deep_bars(thousands(deep) " queued: ")
     printf "\n%s\n", misses ? misses " missed." : "All passed."
     if (noisiest > noise_max) print "Some points were disturbed (~): run again on a calm machine."
@@ -132,5 +147,6 @@ END {
     write_rates()
     write_deep()
     write_pickup()
+    write_access()
     write_bars()
 }

@@ -4,6 +4,7 @@
 
 server=0      # the process that is measured now; 0: none; of several nodes: all, parted by commas
 port=0        # the same
+admin_token='' # of the engine; empty: it asks nobody
 store_pid=''  # PostgreSQL's first process when engines are on it
 
 die() {
@@ -23,7 +24,7 @@ wait_for_exit() {
 }
 
 # start_engine <store> : sets port, server and start_seconds, the time from exec to the first 200 of
-# /readyz.
+# /readyz. With admin_token it asks for tokens.
 start_engine() {
     local began log
     port=$("$load" port)
@@ -31,8 +32,10 @@ start_engine() {
     store_pid=''
     if [[ $1 == postgres:* ]]; then store_pid=$postmaster; fi
     began=$EPOCHREALTIME
-    "$folder/sluice" serve --listen "127.0.0.1:$port" --store "$1" --no-auth \
-        >"$log" 2>&1 &
+    local access=(--no-auth)
+    if [[ -n $admin_token ]]; then access=(); fi
+    SLUICE_ADMIN_TOKEN=$admin_token "$folder/sluice" serve --listen "127.0.0.1:$port" \
+        --store "$1" "${access[@]}" >"$log" 2>&1 &
     server=$!
     "$load" ready --port "$port" || {
         tail -n 20 "$log" >&2
