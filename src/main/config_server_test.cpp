@@ -84,5 +84,14 @@ TEST(ConfigLimits, HaveBoundsThemselves) {
               "16777216 from sluice.toml:2");
 }
 
+// Found by a fuzzer: the library that reads TOML aborted here.
+TEST(ConfigText, WhatIsNoKeyIsRefusedByLine) {
+    using namespace std::string_view_literals;
+    for (const std::string_view header : {"[?x]"sv, "[\0\1b.a]"sv, "[=]"sv, "[a.?]"sv}) {
+        const std::string text = "node = 3\n" + std::string(header) + "\nkind = \"x\"\n";
+        EXPECT_TRUE(problems(text).starts_with("sluice.toml:2: ")) << problems(text);
+    }
+}
+
 }  // namespace
 }  // namespace sluice

@@ -69,7 +69,8 @@ void read_one_report(std::string_view text) {
 
 void read_many_reports(std::string_view text) {
     JsonReader reader(text);
-    const auto reports = read_many<Report>(reader, "reports", read_report);
+    const auto reports = read_many<Report>(
+        reader, "reports", [](JsonReader& each) { return read_report(each, LeaseSeal()); });
     if (!reader.finish()) return;
     for (const Report& report : reports) expect(report.lease.job != JobId{}, "each has its lease");
 }
