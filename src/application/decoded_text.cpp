@@ -3,18 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "domain/hex.hpp"
 #include "json/json_string.hpp"
 
 namespace sluice {
 namespace {
-
-// The value of a hex digit, or -1.
-int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
 
 // The byte that "%41" at the beginning of the text means, or -1.
 int percent_byte(std::string_view text) {

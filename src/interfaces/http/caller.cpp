@@ -7,7 +7,6 @@
 
 #include "application/names.hpp"
 #include "domain/utf8.hpp"
-#include "interfaces/http/problem.hpp"
 
 namespace sluice::http {
 
@@ -69,13 +68,7 @@ std::optional<Holdings::Place> place_for_claim(const Call& call, const ClaimJobs
     Turnstile& turnstile = call.app.turnstile;
     Holdings::Place place = turnstile.waiting_claims.take(
         claim.filter.tenant, turnstile.limits.waiting_claims_per_tenant);
-    if (place) return place;
-    Response response = problem(429, "too_many_requests",
-                                "too many claims of this tenant wait for jobs; ask without wait_ms",
-                                call.request.request_id);
-    response.headers.emplace_back("Retry-After", "1");
-    call.reply.send(std::move(response));
-    return std::nullopt;
+    return place ? std::optional(std::move(place)) : std::nullopt;
 }
 
 bool is_loopback(std::string_view address) {

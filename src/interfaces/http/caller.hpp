@@ -35,9 +35,10 @@ WorkerBounds bounds_of(const Caller& caller);
 // Narrows the claim to what the caller may run; refuses one for something else.
 std::optional<Error> bind_claim(ClaimJobs& claim, const Caller& caller);
 
-// A place among those of its tenant who wait for jobs, to be kept until the claim is answered. When
-// there is none left the call is answered, and nothing is returned. A claim that does not wait
-// needs no place.
+// A place among those of its tenant who wait for jobs, to be kept until the claim is answered.
+// Nothing: too many wait. A claim that does not wait needs no place.
+inline constexpr std::string_view too_many_wait =
+    "too many claims of this tenant wait for jobs; ask without waiting";
 std::optional<Holdings::Place> place_for_claim(const Call& call, const ClaimJobs& claim);
 
 bool is_loopback(std::string_view address);

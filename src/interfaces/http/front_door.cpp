@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "interfaces/http/answers.hpp"
 #include "interfaces/http/ascii.hpp"
 #include "interfaces/http/caller.hpp"
 #include "interfaces/http/deploy/access.hpp"
@@ -16,6 +15,12 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 Response refusal(const Request& request, int status, std::string_view code,
                  const std::string& message) {
     return contract_of(request.path).refusal(status, code, message, request.request_id);
+}
+
+Response unavailable(const Request& request, const std::string& message) {
+    Response response = refusal(request, 503, "unavailable", message);
+    response.headers.emplace_back("Retry-After", "1");
+    return response;
 }
 
 Response not_there(const Request& request, const std::string& allowed) {
@@ -105,8 +110,7 @@ void call_handler(Visit visit, CallerPtr caller) {
     const Request& request = visit.request;
     const bool is_of_worker = visit.found.route->right.scope == Scope::work;
     if (is_of_worker && !visit.app.seal.is_ready()) {
-        const Error error{ErrorCode::unavailable, "the engine is not ready yet", ""};
-        return visit.reply.send(problem_of(error, request.request_id));
+        return visit.reply.send(unavailable(request, "the engine is not ready yet"));
     }
     if (!request.body.empty() && !is_json(request)) {
         return visit.reply.send(
@@ -146,8 +150,7 @@ void refuse_stranger(const Visit& visit) {
 void admit(Visit visit, Access::Identified identified) {
     const Request& request = visit.request;
     if (identified.is_unavailable) {
-        const Error error{ErrorCode::unavailable, "the store does not answer", ""};
-        return visit.reply.send(problem_of(error, request.request_id));
+        return visit.reply.send(unavailable(request, "the store does not answer"));
     }
     if (!identified.caller) return refuse_stranger(visit);
     if (const auto error = refuse_caller(*identified.caller, visit.found.route->right)) {

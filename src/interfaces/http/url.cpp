@@ -2,17 +2,11 @@
 
 #include <algorithm>
 
+#include "domain/hex.hpp"
 #include "domain/utf8.hpp"
 
 namespace sluice::http {
 namespace {
-
-int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
 
 std::optional<std::string> decode(std::string_view text, bool plus_is_space) {
     std::string out;

@@ -157,7 +157,11 @@ void claim(Call call) {
             [&app = call.app, ticket = command.ticket] { app.commands.forget(ticket); });
     }
     const auto place = place_for_claim(call, command);
-    if (!place) return;
+    if (!place) {
+        Response refusal = refused_by_status(429, too_many_wait);
+        refusal.headers.emplace_back("Retry-After", "1");
+        return call.reply.send(std::move(refusal));
+    }
     call.app.commands.post_one<ClaimJobs>(
         std::move(command),
         [call, place](const Result<Claimed>& claimed) { answer_claim(call, claimed); });

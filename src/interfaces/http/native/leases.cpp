@@ -12,6 +12,7 @@
 #include "interfaces/http/native/handlers.hpp"
 #include "interfaces/http/native/job_json.hpp"
 #include "interfaces/http/native/read_lease.hpp"
+#include "interfaces/http/problem.hpp"
 
 namespace sluice::http::native {
 namespace {
@@ -174,7 +175,12 @@ void claim(Call call) {
             [&app = call.app, ticket = command.ticket] { app.commands.forget(ticket); });
     }
     const auto place = place_for_claim(call, command);
-    if (!place) return;
+    if (!place) {
+        Response refusal =
+            problem(429, "too_many_requests", too_many_wait, call.request.request_id);
+        refusal.headers.emplace_back("Retry-After", "1");
+        return call.reply.send(std::move(refusal));
+    }
     call.app.commands.post_one<ClaimJobs>(
         std::move(command), [call, place](const Result<Claimed>& jobs) {
             if (!jobs) return call.reply.send(problem_of(jobs.error(), call.request.request_id));
