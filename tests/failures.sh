@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Prints what ctest's log says about the tests that failed, and no more of it than one reads: of test
+# programs the failures with their names, and the test that was cut off; of scripts their last words.
+set -euo pipefail
+log=${1:?usage: failures.sh build/Testing/Temporary/LastTest.log}
+
+awk -v all_max=150 -v program_max=60 -v case_max=25 -v script_max=30 '
+    function say(text) {
+        if (++said > program_max || ++said_in_all > all_max) return
+        print said == program_max || said_in_all == all_max ? "    and more" : substr(text, 1, 400)
+    }
+
+    # The first of them, and always the last.
+    function say_lines(first, last,    i) {
+        for (i = first; i <= last; ++i) {
+            if (i - first == case_max - 1 && i < last) { say("    ..."); i = last }
+            say(lines[i])
+        }
+    }
+
+    # What is said between the start of a test and its end belongs to it.
+    function say_cases(    i, line, start) {
+        for (i = 1; i <= count; ++i) {
+            line = lines[i]
+            if (line ~ /^\[ RUN  |Global test environment tear-down/) start = i
+            if (line ~ /^\[  FAILED  \].*ms\)$/) say_lines(start + 1, i)
+            if (line ~ /^\[==========\].* ran\./ && start && i > start + 1) say_lines(start + 1, i - 1)
+            if (line ~ /^\[       OK|^\[  SKIPPED|^\[  FAILED|^\[==========\]/) start = 0
+        }
+        if (start) say_lines(start, count)
+    }
+
+    /^[0-9]+\/[0-9]+ Testing: / { name = $3 }
+    /^<end of output>$/ { inside = 0 }
+    inside { lines[++count] = $0; if ($0 ~ /^\[==========\]/) is_gtest = 1 }
+    /^Output:$/ { getline; inside = 1; count = is_gtest = 0 }
+    /^Test Failed\.$/ {
+        said = 0
+        say("── " name)
+        if (is_gtest) say_cases()
+        else for (i = count > script_max ? count - script_max + 1 : 1; i <= count; ++i) say(lines[i])
+    }
+' "$log"
