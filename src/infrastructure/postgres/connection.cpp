@@ -28,7 +28,8 @@ constexpr Query commit_query{"commit", "COMMIT"};
 // but which look cheap beside a scan that is not wanted. A lock that does not come soon is in the
 // hands of a node that is stuck: the batch then fails and is tried again, rather than all others
 // behind it wait. And a node that has died in a transaction, or cannot be reached any more, must
-// not keep its locks: they are free by the time at which it would count the server as silent.
+// not keep its locks: they are free by the time at which it would count the server as silent, which
+// is about as soon as the server counts a node as gone that does not even answer its keepalives.
 constexpr const char* queue_settings =
     "SET jit = off; SET enable_hashjoin = off; SET enable_mergejoin = off;"
     "SET enable_bitmapscan = off; SET enable_seqscan = off;"
@@ -50,6 +51,11 @@ constexpr const char* other_settings =
     "SET jit = off; SET statement_timeout = '4s';"
     "SET idle_in_transaction_session_timeout = '60s'";
 
+// The other side of what wire.cpp says about servers whose machine has gone. Two hours otherwise.
+constexpr const char* keepalive_settings =
+    "SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 2;"
+    "SET tcp_user_timeout = '5s';";
+
 }  // namespace
 
 Connection::Connection(const ConnectOptions& options)
@@ -59,7 +65,10 @@ Connection::Connection(const ConnectOptions& options)
     const Result answer = ask(backend_pid);
     if (Row(answer, 0).small() != PQbackendPID(pipeline_->wire())) pipeline_->set_pooled();
     sync();
-    if (!is_pooled()) execute(works_on_queue_ ? queue_settings : other_settings);
+    if (!is_pooled()) {
+        execute(std::string(keepalive_settings) +
+                (works_on_queue_ ? queue_settings : other_settings));
+    }
     set_patience(options.answer_patience);
 }
 
@@ -112,9 +121,11 @@ void Connection::start_transaction(const Query& query) {
     sync();
     pipeline_->drop_kept();
     send(query);
+    pipeline_->set_has_begun(true);
 }
 
 void Connection::commit() {
+    pipeline_->set_has_begun(false);
     const Ticket ticket = post(commit_query);
     pipeline_->send_sync();
     pipeline_->drain();
@@ -124,6 +135,7 @@ void Connection::commit() {
 }
 
 void Connection::roll_back() noexcept {
+    pipeline_->set_has_begun(false);
     if (is_lost()) return;
     pipeline_->settle(patience_with_roll_back);
     pipeline_->drop_kept();

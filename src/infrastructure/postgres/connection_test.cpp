@@ -277,6 +277,33 @@ TEST_F(PostgresConnection, LosesARaceForALockSoon) {
     EXPECT_EQ(ask_now(connection, count), 1);
 }
 
+// Its node was cut off, or stopped, between two statements.
+TEST_F(PostgresConnection, LosesItsLocksWhenItSaysNoMoreInATransaction) {
+    other.execute(
+        "INSERT INTO t VALUES (1, ''); SET idle_in_transaction_session_timeout = '100ms'");
+    other.begin();
+    other.ask(lock);
+
+    connection.execute("SET lock_timeout = '10s'");
+    connection.begin();
+    EXPECT_EQ(number(connection.ask(lock)), 1);
+    connection.commit();
+
+    EXPECT_THROW(other.ask(one), ConnectionLost);
+}
+
+TEST_F(PostgresConnection, IsGivenUpByAServerThatHearsNothingOfItsMachine) {
+    constexpr Query limits{"", R"sql(
+SELECT concat_ws(' ',
+    current_setting('tcp_keepalives_idle'), current_setting('tcp_keepalives_interval'),
+    current_setting('tcp_keepalives_count'), current_setting('tcp_user_timeout')))sql"};
+    for (Connection* each : {&connection, &other}) {
+        const Result set = each->ask(limits);
+        each->sync();
+        EXPECT_EQ(Row(set, 0).text(), "5 2 2 5000");
+    }
+}
+
 TEST_F(PostgresConnection, CallsADeadlockAConflict) {
     other.execute("SET deadlock_timeout = '50ms'; INSERT INTO t VALUES (1, ''), (2, '')");
     Connection third{{.url = url}};

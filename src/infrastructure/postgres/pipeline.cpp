@@ -95,10 +95,16 @@ Result Pipeline::take(Ticket ticket) {
         if (std::optional<Result> result = find_kept(ticket)) return *std::move(result);
         require_wire();
         check(!expected_.empty(), "an answer is taken once");
-        if (!is_flushed_) require(PQsendFlushRequest(wire_.get()));
-        is_flushed_ = true;
+        ask_for_answers();
         if (const std::exception_ptr error = receive()) std::rethrow_exception(error);
     }
+}
+
+void Pipeline::ask_for_answers() {
+    if (is_flushed_) return;
+    if (has_begun_) return send_sync();
+    require(PQsendFlushRequest(wire_.get()));
+    is_flushed_ = true;
 }
 
 std::optional<Result> Pipeline::find_kept(Ticket ticket) {

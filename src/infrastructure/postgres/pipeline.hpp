@@ -18,6 +18,10 @@ namespace sluice::postgres {
 // The server answers when it is asked to flush or at a sync. A sync ends an implicit transaction,
 // and after an error the server skips everything up to it. Waits throw ServerSilent when no byte
 // has moved for as long as the patience.
+//
+// Between a flush and the next sync the server waits for us without any limit, with all locks of
+// the transaction. So in a transaction that has a BEGIN, which a sync does not end, answers are
+// asked for with syncs: there idle_in_transaction_session_timeout counts.
 class Pipeline {
   public:
     using Ticket = Connection::Ticket;
@@ -39,6 +43,7 @@ class Pipeline {
     enum class Answer { kept, dropped };
     Ticket send(const Query& query, const Params& params, Answer answer);
     void send_sync();  // unless there was nothing since the last one
+    void set_has_begun(bool has_begun) { has_begun_ = has_begun; }
 
     // Waits for this answer. Throws the first error that it meets on the way.
     Result take(Ticket ticket);
@@ -71,6 +76,7 @@ class Pipeline {
     };
     void prepare(const Query& query, const std::string& name);
     std::optional<Result> find_kept(Ticket ticket);
+    void ask_for_answers();
     std::exception_ptr receive();
     std::exception_ptr error_in(const pg_result* result, const Expected& expected);
     void await_answer();
@@ -87,6 +93,7 @@ class Pipeline {
     bool pooled_ = false;
     bool is_flushed_ = true;  // nothing was sent since the last flush request
     bool is_synced_ = true;   // nothing was sent since the last sync
+    bool has_begun_ = false;  // a BEGIN was sent, and neither its COMMIT nor its ROLLBACK
     Ticket last_ticket_ = 0;
     std::deque<Expected> expected_;
     std::deque<Kept> kept_;

@@ -8,6 +8,7 @@
 #include "infrastructure/postgres/tick.hpp"
 #include "support/builders.hpp"
 #include "support/test_database.hpp"
+#include "support/test_engine.hpp"
 
 namespace sluice {
 namespace {
@@ -225,6 +226,28 @@ TEST_F(PostgresSharing, WhoBeginsToWaitForAJobThatEndsIsSeen) {
     EXPECT_EQ(dependents.get(), Ids{{2}});
 }
 
+TEST_F(PostgresSharing, AnEngineThatTakesAJobInWaitsForTheEndOfWhatItDependsOn) {
+    put(spec(1));
+    const Job job = claim(*one, 1000);
+    const auto reporting = one->begin();
+    reporting->reserve({.leased = {JobId{1}}});
+    const Job done = ended(job, JobState::succeeded, at(1));
+    reporting->jobs().finish({&done, 1});
+    ASSERT_EQ(reporting->jobs().dependents(Ids{{1}}), Ids{});
+
+    TestEngine engine(*two);
+    auto submitted = std::async(std::launch::async, [&] {
+        JobSpec after = spec(0);
+        after.depends_on = {JobId{1}};
+        return engine.submit(after).spec.id;
+    });
+    EXPECT_EQ(submitted.wait_for(100ms), std::future_status::timeout);
+    reporting->commit();
+
+    const JobId id = submitted.get();
+    EXPECT_EQ(claimable(*one, at(1)), Ids{id});
+}
+
 TEST_F(PostgresSharing, AKeyIsHeldByOne) {
     put(with_key(1, "k"));
     put(with_key(2, "k"));
@@ -347,6 +370,20 @@ TEST_F(PostgresSharing, TokensGrowFromNodeToNode) {
     const auto session = two->begin();
     ASSERT_EQ(take(*session).size(), 1u);
     EXPECT_EQ(session->leases().newest_token(), LeaseToken{5000});
+}
+
+// In one millisecond the numbers of the higher seat are the larger ones.
+TEST_F(PostgresSharing, AnEngineGivesALargerTokenThanTheNodeBeforeIt) {
+    const bool is_first_higher = one->seat() > two->seat();
+    TestEngine higher(is_first_higher ? *one : *two);
+    TestEngine lower(is_first_higher ? *two : *one);
+    const Job first = higher.start(spec());
+    ASSERT_TRUE(higher.hand_back(first));
+
+    const Job second = lower.claim_one();
+
+    EXPECT_EQ(second.spec.id, first.spec.id);
+    EXPECT_GT(second.lease->token, first.lease->token);
 }
 
 }  // namespace
