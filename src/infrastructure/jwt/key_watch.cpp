@@ -111,14 +111,18 @@ void KeyWatch::watch_url() {
     } while (pause(times_.refresh_min, false) && pause(times_.refresh - times_.refresh_min, true));
 }
 
-// What asks for the keys while they are on their way is served by them.
+// A token that asks for keys while they are on their way is served by them. A reload is not: what
+// is on its way may be older than what its caller wants to be read.
 void KeyWatch::load_url() {
+    {
+        const std::lock_guard lock(mutex_);
+        reload_ = false;
+    }
     const auto body = fetch_jwks(place_, times_.fetch_timeout, stop_);
     if (stop_) return;
     take(body ? read_jwks(*body) : Result<ReadKeys>(body.error()));
     const std::lock_guard lock(mutex_);
     is_asked_ = false;
-    reload_ = false;
 }
 
 Result<ReadKeys> KeyWatch::read_file() {

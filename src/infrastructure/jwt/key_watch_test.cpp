@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using client::ScriptedServer;
 
 constexpr KeyWatchTimes quick{
-    .file_check = 20ms, .refresh = 1h, .refresh_min = 50ms, .fetch_timeout = 2s};
+    .file_check = 20ms, .refresh = 1h, .refresh_min = 50ms, .fetch_timeout = 9s};
 
 // Waits until it is so, for ten seconds at most.
 template <class Condition>
@@ -136,7 +136,8 @@ TEST_F(KeyFileTest, ATokenOfAKeyThatIsGoneIsRefused) {
 }
 
 TEST(KeyUrl, IsFetchedOnAThreadOfItsOwn) {
-    ScriptedServer server([](const std::string&) { return answer(jwks_of({"ec-256"})); });
+    const std::string keys = jwks_of({"ec-256"});  // first: they take long to make
+    ScriptedServer server([&](const std::string&) { return answer(keys); });
     const auto watch = KeyWatch::open(server.url("/jwks"), quick);
     ASSERT_TRUE(watch);
     EXPECT_TRUE(eventually([&] { return (*watch)->keys() != nullptr; }));
@@ -181,6 +182,31 @@ TEST(KeyUrl, KeepsItsKeysWhenTheIssuerIsBroken) {
     reply.set(answer(others));
     (*watch)->reload();
     EXPECT_TRUE(eventually([&] { return (*watch)->keys()->find("ec-384") != nullptr; }));
+}
+
+TEST(KeyUrl, IsFetchedAgainWhenToldToWhileAnOlderAnswerIsOnItsWay) {
+    Answer reply(answer(jwks_of({"ec-256"})));
+    std::atomic<int> asked = 0;
+    std::atomic<bool> may_leave = false;
+    ScriptedServer server([&](const std::string&) {
+        std::string made = reply.get();
+        ++asked;
+        eventually([&] { return may_leave.load(); });
+        return made;
+    });
+    KeyWatchTimes patient = quick;
+    patient.fetch_timeout = 60s;
+    const auto watch = KeyWatch::open(server.url(), patient);
+    ASSERT_TRUE(eventually([&] { return asked == 1; }));
+
+    reply.set(answer(jwks_of({"ec-384"})));
+    (*watch)->reload();
+    may_leave = true;
+
+    EXPECT_TRUE(eventually([&] {
+        const auto keys = (*watch)->keys();
+        return keys && keys->find("ec-384") != nullptr;
+    }));
 }
 
 TEST(KeyUrl, EndsAtOnceWhileItWaitsForAnAnswer) {
