@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "application/ports/clock.hpp"
+#include "infrastructure/boot_clock.hpp"
 
 namespace sluice {
 
@@ -14,9 +15,11 @@ namespace sluice {
 class SystemClock : public Clock {
   public:
     using Reference = std::function<Timestamp()>;
+    using SinceBoot = std::function<Duration()>;
 
     // Nodes that share a database take its time for reference, others that of their machine.
-    explicit SystemClock(Reference reference = machine_time);
+    explicit SystemClock(Reference reference = machine_time,
+                         SinceBoot since_boot = sluice::since_boot);
 
     Timestamp now() override;
 
@@ -24,6 +27,7 @@ class SystemClock : public Clock {
     static Timestamp machine_time();
 
     const Reference reference_;
+    const SinceBoot since_boot_;
     std::mutex mutex_;
     Duration last_boot_;  // time since the machine started
     Timestamp last_;
