@@ -17,6 +17,16 @@ namespace {
 using namespace sqlite;
 
 constexpr int checkpoint_pages = 4000;
+// Where the disk has little room left, the log must not take it all: once it has, there is none for
+// the checkpoint that would let it be used again.
+constexpr int checkpoint_pages_when_short = 256;
+constexpr std::uintmax_t short_room = 64 * 1024 * 1024;  // bytes
+
+bool is_room_short(const std::filesystem::path& path) {
+    std::error_code error;
+    const std::filesystem::space_info space = std::filesystem::space(path, error);
+    return !error && space.available < short_room;
+}
 
 // A later checkpoint does the rest when readers are in its way or the disk is full.
 void checkpoint(sqlite3* connection, int mode) {
@@ -72,7 +82,8 @@ void SqliteStore::close() {
 // then who has not asked since.
 std::unique_ptr<Session> SqliteStore::begin() {
     sqlite3* connection = writer_->connection.get();
-    if (log_pages_ >= checkpoint_pages) {
+    if (log_pages_ >= checkpoint_pages ||
+        (log_pages_ >= checkpoint_pages_when_short && is_room_short(path_))) {
         log_pages_ = 0;
         checkpoint(connection, SQLITE_CHECKPOINT_PASSIVE);
     }
