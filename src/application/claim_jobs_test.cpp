@@ -201,6 +201,18 @@ TEST(ClaimJobs, ClearsWhatTheAttemptBeforeItSaid) {
     EXPECT_EQ(second.progress, std::nullopt);
 }
 
+TEST(ClaimJobs, GoesByTheClockAsItIsAfterItWasSetBack) {
+    TestEngine before;
+    before.advance(std::chrono::hours(1));
+    before.submit_all({spec(), spec()});
+    TestEngine after(before.store());  // its clock is an hour behind
+
+    for (const Job& job : after.claim({}, 2)) {
+        EXPECT_EQ(job.lease->until, after.now() + TestEngine::term);
+        EXPECT_EQ(job.lease->since, after.now()) << "deadlines count from here";
+    }
+}
+
 TEST(ClaimJobs, ServesTheClaimsOfABatchInTurn) {
     TestEngine engine;
     const auto jobs = engine.submit_all({spec(), spec(), spec()});

@@ -189,6 +189,29 @@ TEST(RepeatedDeadline, DoesNotExtendTheLeaseAnyMore) {
     EXPECT_EQ(engine.find(running.spec.id).progress, 9);
 }
 
+// Of several committers one alone looks at what is due; another one may hear the worker first.
+TEST(RepeatedDeadline, SaysThatTheLeaseIsLostOnlyOnceItIs) {
+    TestEngine engine;
+    const Job running = engine.start(repeated_on_timeout());
+    engine.advance(20s);
+    Engine other(engine.store(), {.node = 1, .sweeps = false});
+    const auto say = [&](auto word) {
+        Batch batch;
+        const auto answer = put(batch, std::move(word));
+        other.run(batch, at(31));
+        batch.deliver();
+        return answer->value();
+    };
+
+    const auto heard = say(Heartbeat{.lease = lease_of(running)});
+    const auto reported = say(report_of(running, Outcome::failed, "E_LATE"));
+
+    ASSERT_TRUE(heard);
+    EXPECT_TRUE(heard->stop_requested);
+    EXPECT_EQ(heard->until, at(30));
+    EXPECT_TRUE(reported);
+}
+
 TEST(RepeatedDeadline, RepeatsTheAttemptOnceTheLeaseHasEnded) {
     TestEngine engine;
     const Job running = engine.start(repeated_on_timeout());

@@ -22,7 +22,8 @@ constexpr int sweep_limit =
     1000;  // per run, so that one flood of expired leases does not stall the others
 constexpr Duration forgetting_period = std::chrono::minutes(2);
 constexpr Duration retry_period = std::chrono::seconds(1);
-constexpr int tries_max = 8;  // of a session that others were in the way of
+constexpr int rounds_max = 1000;  // in which claims let others forward
+constexpr int tries_max = 8;      // of a session that others were in the way of
 
 // The items of all commands of a kind in one row. They go back to where they came from in any case:
 // when the store fails in between they are decided again.
@@ -286,10 +287,24 @@ std::vector<Readied> Engine::run_claims(Transaction& tx, Batch& batch) {
     serve_waiting_claims(tx, batch, ready);
     take_jobs(tx, std::span(batch.claims).first(fresh));
     ready.resize(own);  // the others know of the rest
-    // A claim can make others ready: a job that steps aside for a key lets another one forward.
-    std::vector<Readied> more = tx.leases().newly_ready(tx.now());
-    serve_waiting_claims(tx, batch, more);
-    std::move(more.begin(), more.end(), std::back_inserter(ready));
+    // A claim can make others ready: a job that steps aside for a key, or that ends because it
+    // cannot start, lets another one forward. Who got nothing before it did so stands in no line
+    // now where he could be woken, and looks again. What he takes may let the next one forward.
+    for (int rounds = 0; rounds < rounds_max; ++rounds) {
+        std::vector<Readied> more = tx.leases().newly_ready(tx.now());
+        if (more.empty()) break;
+        const auto look_again = [&](std::span<PendingClaim> claims) {
+            for (PendingClaim& claim : claims) {
+                if (!claim.answers.front()->empty()) continue;
+                take_jobs(tx, {&claim, 1});
+                take_off(more, {&claim, 1});
+            }
+        };
+        look_again(std::span(batch.claims).subspan(fresh));
+        serve_waiting_claims(tx, batch, more);
+        look_again(std::span(batch.claims).first(fresh));
+        std::move(more.begin(), more.end(), std::back_inserter(ready));
+    }
     return ready;
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "support/test_engine.hpp"
 
 namespace sluice {
@@ -159,6 +161,81 @@ TEST(LostLeaseOfTheLastAttempt, IsCountedToo) {
 
     EXPECT_EQ(ran.counts.leases_expired, 1);
     EXPECT_EQ(ran.counts.ended[static_cast<std::size_t>(JobState::failed)], 1);
+}
+
+// As after a restart on a machine whose clock was set back meanwhile.
+struct ClockSetBack {
+    TestEngine engine{};
+    Job later{};  // runs since an hour from now
+
+    ClockSetBack() {
+        engine.sleep(1h);
+        later = engine.start(spec());
+        engine.sleep(-1h);
+    }
+    // What is decided in one transaction with the end of that job.
+    void run_with_its_end(Batch batch = {}) {
+        put(batch, report_of(later, Outcome::succeeded));
+        engine.run(batch);
+    }
+};
+
+TEST(ClockSetBack, EndsNoLeaseEarly) {
+    ClockSetBack set_back;
+    TestEngine& engine = set_back.engine;
+    const Job due = engine.start(with_attempts(2));
+    engine.sleep(5s);
+    const Job held = engine.start(spec());
+    engine.sleep(25s);
+
+    set_back.run_with_its_end();
+
+    EXPECT_EQ(engine.find(due.spec.id).state, JobState::queued);
+    EXPECT_EQ(engine.find(held.spec.id).state, JobState::running);
+}
+
+TEST(ClockSetBack, GivesNoLeaseForTooLong) {
+    ClockSetBack set_back;
+    TestEngine& engine = set_back.engine;
+    const Job ready = engine.submit(spec());
+    Batch batch;
+    put(batch, engine.claim_command());
+
+    set_back.run_with_its_end(std::move(batch));
+
+    EXPECT_EQ(engine.find(ready.spec.id).lease->until, engine.now() + TestEngine::term);
+}
+
+TEST(ClockSetBack, TellsTheHistoryOfRetriesAndOfDependentsInOrder) {
+    TestEngine engine;
+    engine.sleep(1h);
+    const Job job = engine.submit(with_attempts(2));
+    JobSpec after = spec();
+    after.depends_on = {job.spec.id};
+    const Job dependent = engine.submit(after);
+    engine.sleep(-1h);
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        engine.report(engine.claim_one(), Outcome::failed);
+        engine.advance(1min);
+    }
+
+    for (const JobId id : {job.spec.id, dependent.spec.id}) {
+        const std::vector<Event> events = engine.events(id);
+        EXPECT_TRUE(is_final(engine.find(id).state));
+        EXPECT_TRUE(std::is_sorted(events.begin(), events.end(),
+                                   [](const Event& a, const Event& b) { return a.at < b.at; }));
+        EXPECT_GE(*engine.find(id).completed_at, engine.find(id).spec.created_at);
+    }
+}
+
+TEST(ClockSetBack, TellsTheHistoryInOrder) {
+    ClockSetBack set_back;
+
+    set_back.run_with_its_end();
+
+    const std::vector<Event> events = set_back.engine.events(set_back.later.spec.id);
+    EXPECT_EQ(events.back().step, Step::succeeded);
+    EXPECT_GE(events.back().at, events[events.size() - 2].at);
 }
 
 }  // namespace

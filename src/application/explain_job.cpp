@@ -8,7 +8,10 @@ namespace sluice {
 namespace {
 
 void explain_time(const Job& job, Timestamp now, std::vector<Reason>& reasons) {
-    if (job.run_after <= now) return;
+    // One that asked for no delay is due at once, also when the clock was set back since.
+    const bool at_once =
+        job.run_after == job.spec.run_after && job.run_after <= job.spec.created_at;
+    if (at_once || job.run_after <= now) return;
     const std::string when = to_rfc3339(job.run_after);
     if (job.attempt > 0) {
         reasons.push_back(

@@ -89,13 +89,14 @@ void cancel_for_dependency(Transaction& tx, Job& job, JobId dependency, JobState
     const JobState from = job.state;
     const auto moved = job.apply(Step::canceled);
     check(static_cast<bool>(moved), "a job that waits for a dependency can be canceled");
-    job.completed_at = tx.now();
+    job.completed_at = tx.now_after(job.spec.created_at);
     job.error_code = dependency_failed_code;
     job.error_message = fmt::format("the job depends on {}, which ended as {}", to_text(dependency),
                                     to_text(state));
     tx.record(job, Step::canceled, from, engine_actor,
               fmt::format(R"({{"error_code":"{}","dependency":"{}"}})", dependency_failed_code,
-                          to_text(dependency)));
+                          to_text(dependency)),
+              job.spec.created_at);
 }
 
 void finish_jobs(Transaction& tx, std::span<const Job> ended) {

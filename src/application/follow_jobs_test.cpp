@@ -128,6 +128,22 @@ TEST_F(AFailedSite, EndsAJobThatWaitedWithItsReasonAndLetsOthersRun) {
     EXPECT_EQ(site_state(engine), "failed");
 }
 
+// Both are woken when the site is free, and the first takes it for a job that cannot start. (Or the
+// second comes first, as stores that several share may have it.)
+TEST_F(AFailedSite, IsFreeAtOnceForWhoWaitsBehindAJobThatCannotStart) {
+    const Job check = engine.claim_one({.types = {"health_check"}});
+    const Job next = engine.submit(on_site("health_check"));
+    const auto deploys = engine.wait(60s, {.types = {"env_deploy"}});
+    const auto checks = engine.wait(60s, {.types = {"health_check"}});
+    ASSERT_FALSE(*deploys || *checks);
+
+    engine.report(check, Outcome::succeeded);
+
+    EXPECT_FALSE(*deploys);
+    ASSERT_TRUE(*checks) << "the site is free, and nobody else will say so";
+    EXPECT_EQ(ids_of(***checks), (std::vector{next.spec.id}));
+}
+
 TEST_F(AFailedSite, IsActiveAgainByAResetAndRunsWhatWaited) {
     ASSERT_TRUE(act(engine, {"default", "site", "s1"}, "reset"));
     EXPECT_EQ(site_state(engine), "active");

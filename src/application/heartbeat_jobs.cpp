@@ -7,13 +7,11 @@
 namespace sluice {
 namespace {
 
-Result<Extended> extend(Transaction& tx, Job& job, const Heartbeat& heartbeat) {
+// A last term is not extended. It is lost when the lease is closed and not before, so that no word
+// is accepted after one that was refused.
+Extended extend(Transaction& tx, Job& job, const Heartbeat& heartbeat) {
     Lease& lease = *job.lease;
     const bool is_last_term = lease.stop_requested && job.state == JobState::running;
-    if (is_last_term && lease.until <= tx.now()) {
-        return Error{ErrorCode::lease_lost,
-                     "the attempt ran into its deadline and its lease has ended", ""};
-    }
     if (!is_last_term) {
         lease.term = heartbeat.term.value_or(lease.term);
         lease.until = tx.now() + lease.term;
@@ -45,7 +43,7 @@ std::vector<Result<Extended>> heartbeat_jobs(Transaction& tx,
                 continue;
             }
             answers[wave[k]] = extend(tx, *found[k], heartbeat);
-            if (answers[wave[k]]) extended.push_back(*std::move(found[k]));
+            extended.push_back(*std::move(found[k]));
         }
         if (!extended.empty()) tx.leases().save(extended);
     }

@@ -3,12 +3,12 @@
 namespace sluice {
 
 void Transaction::record(Job& job, Step step, std::optional<JobState> from, std::string actor,
-                         std::string detail) {
+                         std::string detail, Timestamp last) {
     EventParts parts{.step = step,
                      .from = from,
                      .lease = job.lease ? std::optional(job.lease->token) : std::nullopt,
                      .actor = std::move(actor),
-                     .at = now_,
+                     .at = now_after(last),
                      .detail = std::move(detail)};
     events_.push_back(sluice::record(job, std::move(parts)));
     count(events_.back());

@@ -26,9 +26,9 @@ class Transaction {
     const Rules& rules() const { return rules_; }
 
     Timestamp now() const { return now_; }
-    // What happens from here on happens no earlier than this: nodes' clocks differ a little, and a
-    // job's history is told in order.
-    void not_before(Timestamp moment) { now_ = std::max(now_, moment); }
+    // Now, or when `last` was, if that is later: nodes' clocks differ a little, or were set, and a
+    // job's history is told in order. Only that job's: what is due is judged by now() alone.
+    Timestamp now_after(Timestamp last) const { return std::max(now_, last); }
     std::int64_t next_number() { return ids_.next(now_); }
     JobId next_job_id() { return JobId{ids_.next(now_)}; }
     // The next tokens are larger than this one.
@@ -37,9 +37,10 @@ class Transaction {
     double chance() { return chance_.next(); }
 
     // Adds the next event to the job's history and moves its head. Call it after the step was
-    // applied and before the job is written, since the head is written with it.
+    // applied and before the job is written, since the head is written with it. It happens now, or
+    // at `last` if that is later.
     void record(Job& job, Step step, std::optional<JobState> from, std::string actor,
-                std::string detail = {});
+                std::string detail = {}, Timestamp last = {});
 
     // Stores log lines now.
     void append(std::span<const LogLine> lines);

@@ -68,7 +68,7 @@ void ReadyQueue::add(const JobSpec& spec, Timestamp run_after, bool blocked) {
         check(blocked_.insert(spec.id).second, "a job is queued once");
         for (const JobId dependency : spec.depends_on) blocks_.emplace(dependency, spec.id);
     } else {
-        schedule(lane, rank, run_after, spec.created_at);
+        schedule(lane, rank, spec, run_after);
     }
 }
 
@@ -76,15 +76,17 @@ void ReadyQueue::unblock(const JobSpec& spec, Timestamp run_after) {
     check(blocked_.erase(spec.id) == 1, "only a blocked job is unblocked");
     for (const JobId dependency : spec.depends_on) blocks_.erase({dependency, spec.id});
     const bool has_keys = keyed_.contains(spec.id);
-    schedule(lane_for(spec), {.id = spec.id, .priority = spec.priority, .has_keys = has_keys},
-             run_after, spec.created_at);
+    schedule(lane_for(spec), {.id = spec.id, .priority = spec.priority, .has_keys = has_keys}, spec,
+             run_after);
 }
 
 // What is due goes to its lane at once, since a million timers would cost more than a million
-// ranks. No call says what time it is now, but it is not before the job was created.
-void ReadyQueue::schedule(LaneQueue& lane, const Rank& rank, Timestamp run_after,
-                          Timestamp created_at) {
-    if (run_after <= std::max(now_, created_at)) {
+// ranks. No call says what time it is now, but it is not before the job was created. A retry waits
+// for its time all the same: the clock may have been set back since the job was created.
+void ReadyQueue::schedule(LaneQueue& lane, const Rank& rank, const JobSpec& spec,
+                          Timestamp run_after) {
+    const bool was_moved = run_after != spec.run_after;
+    if (run_after <= (was_moved ? now_ : std::max(now_, spec.created_at))) {
         enter(lane, rank);
         return;
     }

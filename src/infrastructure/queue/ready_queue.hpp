@@ -137,7 +137,7 @@ class ReadyQueue {
     void drop_if_empty(LaneQueue& lane);
     void depart(LaneQueue& lane);
     bool take_out(LaneQueue& lane, const Rank& rank, const JobSpec& spec, Timestamp run_after);
-    void schedule(LaneQueue& lane, const Rank& rank, Timestamp run_after, Timestamp created_at);
+    void schedule(LaneQueue& lane, const Rank& rank, const JobSpec& spec, Timestamp run_after);
     void release_due(Timestamp now);
     void enter(LaneQueue& lane, const Rank& rank);
     void enter_ready(LaneQueue& lane, const Rank& rank);

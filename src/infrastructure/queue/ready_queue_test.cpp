@@ -48,6 +48,19 @@ TEST(ReadyQueue, GivesHigherPriorityFirstThenOlder) {
     EXPECT_EQ(queue.size(), 0u);
 }
 
+TEST(ReadyQueue, LetsARetryWaitAlsoWhenTheClockWasSetBackSinceTheJobWasCreated) {
+    ReadyQueue queue;
+    JobSpec job = spec(1);
+    job.created_at = job.run_after = at(3600);
+    queue.add(job, at(3600), false);
+    EXPECT_EQ(queue.take(anything, 1, at(0)), Ids{{1}}) << "it asked for no delay";
+
+    queue.add(job, at(15), false);
+
+    EXPECT_EQ(queue.take(anything, 1, at(14)), Ids{});
+    EXPECT_EQ(queue.take(anything, 1, at(15)), Ids{{1}});
+}
+
 TEST(ReadyQueue, GivesAJobOnceItsTimeHasCome) {
     ReadyQueue queue;
     queue.add(spec(1), at(10), false);
@@ -61,7 +74,7 @@ TEST(ReadyQueue, GivesAJobOnceItsTimeHasCome) {
 TEST(ReadyQueue, DoesNotWatchTheTimeOfAJobThatWasDueWhenItWasCreated) {
     ReadyQueue queue;
     JobSpec job = spec(1);
-    job.created_at = at(100);
+    job.created_at = job.run_after = at(100);
 
     queue.add(job, at(100), false);
 
