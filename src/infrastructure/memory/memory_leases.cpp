@@ -59,6 +59,11 @@ void MemoryLeases::close(std::span<const Job> jobs) {
     }
 }
 
+// One engine alone never gives a number twice.
+LeaseToken MemoryLeases::newest_token() {
+    return work_.records.is_shared ? LeaseToken{work_.records.last_id} : LeaseToken{};
+}
+
 std::vector<JobId> MemoryLeases::expired(Timestamp now, int limit) {
     return work_.records.clock.expired(now, limit);
 }

@@ -27,6 +27,7 @@ struct MemoryRecords {
     std::map<std::pair<std::string, std::string>, IdempotentRequest> requests;  // by tenant and key
     EntityRecords entities;
     std::int64_t last_id = 0;
+    bool is_shared = false;
 
     ReadyQueue queue;
     LeaseClock clock;

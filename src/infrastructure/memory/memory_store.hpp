@@ -13,6 +13,9 @@ namespace sluice {
 // for it; on the session's own thread a reader must not be asked in between.
 class MemoryStore : public Store {
   public:
+    // `is_shared`: several engines use it by turns, as the simulation has them.
+    explicit MemoryStore(bool is_shared = false) { records_.is_shared = is_shared; }
+
     std::unique_ptr<Session> begin() override;
     std::unique_ptr<JobReader> reader() override;
     std::int64_t last_id() override;
