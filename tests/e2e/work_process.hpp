@@ -8,6 +8,7 @@
 
 #include "e2e/api.hpp"
 #include "e2e/process.hpp"
+#include "support/is_over.hpp"
 
 namespace sluice::e2e {
 
@@ -47,14 +48,6 @@ class WorkProcess {
 
     Process process_;
 };
-
-// Whether a process runs no more, though somebody may still have to reap it.
-inline bool is_over(pid_t pid) {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    const std::size_t name_end = text.rfind(')');
-    return name_end == std::string::npos || text.at(name_end + 2) == 'Z';
-}
 
 // The numbers that a job's command has written to a file, as many as these, once they are there.
 inline std::vector<pid_t> pids_in(const std::filesystem::path& file, std::size_t count) {

@@ -15,6 +15,7 @@
 
 #include "client/boot_time.hpp"
 #include "interfaces/worker/descriptor.hpp"
+#include "support/is_over.hpp"
 
 namespace sluice::worker {
 namespace {
@@ -31,14 +32,6 @@ Exit wait_for(Leash::Child& child) {
     pollfd ready{child.descriptor(), POLLIN, 0};
     EXPECT_EQ(::poll(&ready, 1, 10'000), 1) << "the command does not end";
     return child.ended().value_or(Exit{});
-}
-
-// Whether it runs no more; somebody may still have to reap it.
-bool is_over(pid_t pid) {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    const std::size_t name_end = text.rfind(')');
-    return name_end == std::string::npos || text.at(name_end + 2) == 'Z';
 }
 
 bool eventually(const std::function<bool()>& holds, std::chrono::milliseconds patience = 5s) {
