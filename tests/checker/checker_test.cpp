@@ -34,9 +34,9 @@ TEST(Checker, CountsWhatItSaw) {
     const Verdict verdict = clean_story().judge();
 
     const std::map<std::string, std::size_t> counts(verdict.counts.begin(), verdict.counts.end());
-    EXPECT_EQ(counts.at("operations"), 27u);
-    EXPECT_EQ(counts.at("  claim, ok"), 7u);
-    EXPECT_EQ(counts.at("jobs"), 5u);
+    EXPECT_EQ(counts.at("operations"), 38u);
+    EXPECT_EQ(counts.at("  claim, ok"), 8u);
+    EXPECT_EQ(counts.at("jobs"), 9u);
     EXPECT_EQ(counts.at("  timed_out"), 1u);
 }
 
@@ -82,10 +82,13 @@ TEST(Checker, ReadsTimesToTheMillisecond) {
 TEST(Checker, TakesItsLimitsFromTheRecord) {
     Story story;
     story.cancel(story.submit());
-    story.record.push_back(
-        {{"op", "plan"},
-         {"outcome", "ok"},
-         {"args", Fields{{"slack_ms", 70}, {"clocks_ms", 30}, {"starts_renew_leases", true}}}});
+    story.record.push_back({{"op", "plan"},
+                            {"outcome", "ok"},
+                            {"args", Fields{{"slack_ms", 70},
+                                            {"clocks_ms", 30},
+                                            {"starts_renew_leases", true},
+                                            {"clock_steps", false},
+                                            {"strict_order", true}}}});
     std::stringstream record;
     for (const Fields& line : story.record) record << serialize(line) << '\n';
     std::stringstream history;
@@ -95,6 +98,8 @@ TEST(Checker, TakesItsLimitsFromTheRecord) {
     EXPECT_EQ(limits.slack, std::chrono::milliseconds(70));
     EXPECT_EQ(limits.clocks, std::chrono::milliseconds(30));
     EXPECT_TRUE(limits.starts_renew_leases);
+    EXPECT_TRUE(limits.strict_order);
+    EXPECT_EQ(limits.judges, std::chrono::milliseconds(30));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <set>
 #include <stdexcept>
 
 namespace sluice::checker {
@@ -17,14 +18,26 @@ Outcome parse_outcome(const std::string& text) {
     throw std::runtime_error("no outcome: " + text);
 }
 
+constexpr const char* usual_tenant = "default";
+
+std::string tenant_in(const Json& fields) {
+    const std::string tenant = text(fields, "tenant");
+    return tenant.empty() ? usual_tenant : tenant;
+}
+
+std::string key_within(const std::string& tenant, const std::string& key) {
+    return key.empty() ? key : tenant + " " + key;
+}
+
 Operation read_operation(const Json& line) {
     Operation operation;
     operation.args = member_of(line, "args");
+    operation.tenant = tenant_in(operation.args);
     operation.op = text(line, "op");
     operation.actor = text(line, "actor");
     operation.job = text(operation.args, "job");
     operation.lease = text(operation.args, "lease");
-    operation.key = text(operation.args, "key");
+    operation.key = key_within(operation.tenant, text(operation.args, "key"));
     operation.ref = text(operation.args, "ref");
     operation.t0 = Time(Span(number(line, "t0")));
     operation.t1 = Time(Span(number(line, "t1")));
@@ -33,6 +46,22 @@ Operation read_operation(const Json& line) {
     operation.result = member_of(line, "result");
     if (operation.outcome == Outcome::fail) operation.code = text(operation.result, "code");
     return operation;
+}
+
+// A batch is as many submits: with its key, each at its place, and with the answer to its own.
+void add_submits(std::vector<Operation>& operations, const Operation& batch) {
+    const auto& bodies = list(batch.args, "bodies");
+    const auto& answers = list(batch.result, "jobs");
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        Operation submit = batch;
+        submit.op = "submit";
+        submit.is_part = true;
+        submit.ref = text(bodies[i], "correlation_id");
+        if (!batch.key.empty()) submit.key = fmt::format("{} #{}", batch.key, i);
+        submit.args = boost::json::object{{"ref", submit.ref}, {"body", bodies[i]}};
+        if (batch.outcome == Outcome::ok) submit.result = answers.at(i);
+        operations.push_back(std::move(submit));
+    }
 }
 
 Event read_event(const Json& fields) {
@@ -50,6 +79,32 @@ Event read_event(const Json& fields) {
     return event;
 }
 
+// Of the entity that a job names.
+std::string followed_name(const Json& job) {
+    return fmt::format("{} {} {}", tenant_in(job), text(job, "entity_type"),
+                       text(job, "entity_id"));
+}
+
+void mark_followed(Evidence& evidence) {
+    std::set<std::string> names;
+    for (const Entity& entity : evidence.entities) names.insert(entity.name);
+    for (auto& [id, job] : evidence.jobs) {
+        job.has_follower = names.contains(followed_name(job.fields));
+    }
+}
+
+Entity read_entity(const Json& line) {
+    Entity entity;
+    entity.fields = member_of(line, "entity");
+    entity.name = fmt::format("{} {} {}", tenant_in(entity.fields), text(entity.fields, "kind"),
+                              text(entity.fields, "id"));
+    for (const Json& event : list(line, "events")) {
+        entity.events.push_back({number(event, "seq"), text(event, "action"), text(event, "from"),
+                                 text(event, "to"), text(event, "job_id")});
+    }
+    return entity;
+}
+
 void read_history_line(Evidence& evidence, const Json& line) {
     const std::string kind = text(line, "kind");
     if (kind == "job") {
@@ -65,6 +120,10 @@ void read_history_line(Evidence& evidence, const Json& line) {
         const Json& fields = member_of(line, "log");
         evidence.jobs[text(line, "job_id")].lines.push_back(
             {number(fields, "seq"), number(fields, "attempt"), text(fields, "message")});
+    } else if (kind == "entity") {
+        evidence.entities.push_back(read_entity(line));
+    } else if (kind == "row") {
+        evidence.ledger.push_back(member_of(line, "row"));
     } else {
         throw std::runtime_error("no kind of line: " + kind);
     }
@@ -82,6 +141,19 @@ void each_line(std::istream& stream, const char* name,
             throw std::runtime_error(fmt::format("{} line {}: {}", name, count, error.what()));
         }
     }
+}
+
+void part_trespasses(Evidence& evidence) {
+    const auto is_at_home = [&](const Operation& operation) {
+        const Job* job = evidence.find(operation.job);
+        const bool says_for_whom = !text(operation.args, "tenant").empty();
+        return job == nullptr || !says_for_whom || job->tenant() == operation.tenant;
+    };
+    auto& operations = evidence.operations;
+    const auto first = std::stable_partition(operations.begin(), operations.end(), is_at_home);
+    evidence.trespasses.assign(std::make_move_iterator(first),
+                               std::make_move_iterator(operations.end()));
+    operations.erase(first, operations.end());
 }
 
 void index_history(Evidence& evidence) {
@@ -136,6 +208,10 @@ bool Event::closes_a_lease() const {
     return !is_kept;
 }
 
+std::string Job::tenant() const {
+    return tenant_in(fields);
+}
+
 const Event* Job::end() const {
     const auto found =
         std::find_if(events.begin(), events.end(), [](const Event& e) { return e.is_end(); });
@@ -143,15 +219,15 @@ const Event* Job::end() const {
 }
 
 std::vector<std::string> Job::keys() const {
-    const std::string tenant = text(fields, "tenant");
     std::vector<std::string> held;
     for (const Json& key : list(fields, "exclusive_keys")) {
-        held.push_back(tenant + " key " + std::string(key.as_string()));
+        held.push_back(tenant() + " key " + std::string(key.as_string()));
     }
     for (const char* place : {"site_id", "node_id"}) {
         const std::string name = text(fields, place);
-        if (!name.empty()) held.push_back(fmt::format("{} {} {}", tenant, place, name));
+        if (!name.empty()) held.push_back(fmt::format("{} {} {}", tenant(), place, name));
     }
+    if (has_follower) held.push_back(followed_name(fields));
     return held;
 }
 
@@ -186,14 +262,19 @@ Time parse_time(std::string_view text) {
 
 Evidence read_evidence(std::istream& record, std::istream& history) {
     Evidence evidence;
-    each_line(record, "record",
-              [&](const Json& line) { evidence.operations.push_back(read_operation(line)); });
+    each_line(record, "record", [&](const Json& line) {
+        Operation operation = read_operation(line);
+        if (operation.op == "batch") add_submits(evidence.operations, operation);
+        evidence.operations.push_back(std::move(operation));
+    });
     each_line(history, "history", [&](const Json& line) { read_history_line(evidence, line); });
     std::stable_sort(evidence.operations.begin(), evidence.operations.end(),
                      [](const Operation& a, const Operation& b) { return a.t0 < b.t0; });
     for (const auto& [id, job] : evidence.jobs) {
         if (job.fields.is_null()) throw std::runtime_error("history without its job: " + id);
     }
+    part_trespasses(evidence);
+    mark_followed(evidence);
     index_history(evidence);
     index_record(evidence);
     return evidence;

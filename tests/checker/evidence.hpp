@@ -21,10 +21,12 @@ enum class Outcome { ok, fail, info };
 struct Operation {
     std::string op{};
     std::string actor{};
-    std::string job{};    // whom it is about, as far as it names one
-    std::string lease{};  // under which lease it speaks
-    std::string key{};    // its Idempotency-Key
-    std::string ref{};    // of a submit: the mark that the job carries as correlation_id
+    std::string tenant{};  // for whom it is
+    std::string job{};     // whom it is about, as far as it names one
+    std::string lease{};   // under which lease it speaks
+    std::string key{};     // its Idempotency-Key, after its tenant
+    std::string ref{};     // of a submit: the mark that the job carries as correlation_id
+    bool is_part = false;  // of a batch, which is there, too
     Json args{};
     Time t0{};  // before it was sent
     Time t1{};  // after it was answered
@@ -67,9 +69,26 @@ struct Job {
     Json fields{};  // as the API shows it
     std::vector<Event> events{};
     std::vector<LogLine> lines{};
+    bool has_follower = false;  // an entity follows it, which it then holds alone, too
 
+    std::string tenant() const;
     const Event* end() const;               // the event that ended it, or null
     std::vector<std::string> keys() const;  // that it holds alone while it runs
+};
+
+// Something that follows jobs: what they did to it, in order.
+struct Entity {
+    struct Event {
+        std::int64_t seq = 0;
+        std::string action{};
+        std::string from{};
+        std::string to{};
+        std::string job{};
+    };
+
+    std::string name{};  // with its tenant
+    Json fields{};
+    std::vector<Event> events{};
 };
 
 // A worker's hold on a job: what the history says of it and what the worker did under it.
@@ -89,16 +108,21 @@ struct Evidence {
     Evidence(Evidence&&) = default;
     Evidence& operator=(Evidence&&) = default;
 
-    std::vector<Operation> operations{};  // by t0
+    // By t0. A batch is there as such and as a submit for each of its jobs.
+    std::vector<Operation> operations{};
+    // What was asked about jobs of another tenant; none of it is among the others.
+    std::vector<Operation> trespasses{};
     std::map<std::string, Job> jobs{};
     std::map<std::string, Lease> leases{};  // of the history and of the record
+    std::vector<Entity> entities{};
+    std::vector<Json> ledger{};  // the rows of all events as the store has them, or none
 
     const Job* find(const std::string& id) const;
     const Job* job_of(const Lease& lease) const;
 };
 
-// Reads the client's record (a line of JSON per operation) and the history (a line per job, event
-// and log line). Throws, naming the line, when one cannot be read.
+// Reads the client's record (a line of JSON per operation) and the history (a line per job, event,
+// log line, entity and row of the store). Throws, naming the line, when one cannot be read.
 Evidence read_evidence(std::istream& record, std::istream& history);
 
 bool is_final(std::string_view state);

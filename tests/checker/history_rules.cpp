@@ -163,18 +163,21 @@ void one_completion(const Evidence& evidence, const Limits&, Row& row) {
 }
 
 // Attempts are claims less hand-backs and never over the limit; a retry waits as its policy says;
-// a job fails only when its attempts are used up or its worker said that it is no use.
-void attempts_are_counted(const Evidence& evidence, const Limits&, Row& row) {
-    const auto policies = backoffs(evidence);
+// a job fails only when its attempts are used up or its worker said that it is no use. A step is
+// never told with a time before that of the last one, while what is due is judged by the clock:
+// where that was set, the two times of a retry have nothing to do with each other.
+void attempts_are_counted(const Evidence& evidence, const Limits& limits, Row& row) {
+    const auto policies = limits.clock_steps ? std::map<std::string, Json>() : backoffs(evidence);
     for (const auto& [id, job] : evidence.jobs) {
         const auto policy = policies.find(id);
         look_at_attempts(evidence, job, policy == policies.end() ? nullptr : &policy->second, row);
     }
 }
 
-// Events are numbered without gaps, each has a hash of its own, and the job counts as many. The
-// hashes themselves are verified by the engine's own command.
+// Events are numbered without gaps, each has a hash of its own, and the job counts as many. Where
+// the history has the rows of the store, the hashes are computed anew.
 void history_is_whole(const Evidence& evidence, const Limits&, Row& row) {
+    hashes_hang_together(evidence, row);
     std::set<std::string> hashes;
     for (const auto& [id, job] : evidence.jobs) {
         std::int64_t seq = 0;

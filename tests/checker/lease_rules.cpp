@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "checker/rules.hpp"
 
@@ -50,8 +51,10 @@ std::optional<Hold> told_hold(const Lease& lease) {
 }
 
 void look_at_overlaps(const std::string& what, std::vector<Hold> holds, Span slack, Row& row) {
-    std::sort(holds.begin(), holds.end(),
-              [](const Hold& a, const Hold& b) { return a.from < b.from; });
+    // Of two that began within one millisecond, the one that ended first came first.
+    std::sort(holds.begin(), holds.end(), [](const Hold& a, const Hold& b) {
+        return std::tie(a.from, a.to) < std::tie(b.from, b.to);
+    });
     for (std::size_t i = 1; i < holds.size(); ++i) {
         Hold& before = holds[i - 1];
         const bool apart = holds[i].from + slack >= before.to;

@@ -196,6 +196,20 @@ TEST(ExclusiveKey, MayPassFromOneToTheNext) {
     expect_clean(story);
 }
 
+TEST(ExclusiveKey, MayPassFromOneToTheNextWithinAMillisecond) {
+    auto [story, first, second] = TwoJobs{};
+    story.report(story.claim(second), "succeeded");
+    const std::string lease = story.claim(first);
+    story.pass(100);
+    story.report(lease, "succeeded");
+    const Json at = story.jobs.at(first).events[1]["at"];
+    for (std::size_t event : {1, 2}) story.jobs.at(second).events[event]["at"] = at;
+
+    const Verdict verdict = story.judge();
+    const auto broken = verdict.broken();
+    EXPECT_EQ(std::find(broken.begin(), broken.end(), "I11"), broken.end()) << verdict.table();
+}
+
 TEST(Cancel, IsNoticedWhenTheJobEndsOtherwise) {
     Story story;
     const std::string id = story.submit();

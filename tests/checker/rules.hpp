@@ -20,11 +20,27 @@ void attempts_are_counted(const Evidence& evidence, const Limits& limits, Row& r
 void history_is_whole(const Evidence& evidence, const Limits& limits, Row& row);
 void reads_agree_with_history(const Evidence& evidence, const Limits& limits, Row& row);
 
+// chain_rules.cpp, as a part of history_is_whole
+void hashes_hang_together(const Evidence& evidence, Row& row);
+
 // lease_rules.cpp
 void one_lease_at_a_time(const Evidence& evidence, const Limits& limits, Row& row);
 void stale_leases_are_refused(const Evidence& evidence, const Limits& limits, Row& row);
 void leases_last_as_promised(const Evidence& evidence, const Limits& limits, Row& row);
 void exclusive_keys(const Evidence& evidence, const Limits& limits, Row& row);
+
+// promise_rules.cpp
+void leases_outlive_silence(const Evidence& evidence, const Limits& limits, Row& row);
+void first_comes_first(const Evidence& evidence, const Limits& limits, Row& row);
+
+// tenant_rules.cpp
+void tenants_are_apart(const Evidence& evidence, const Limits& limits, Row& row);
+
+// stream_rules.cpp
+void streams_tell_all(const Evidence& evidence, const Limits& limits, Row& row);
+
+// effect_rules.cpp
+void effects_are_atomic(const Evidence& evidence, const Limits& limits, Row& row);
 
 // report_rules.cpp
 void no_lost_report(const Evidence& evidence, const Limits& limits, Row& row);
@@ -34,8 +50,12 @@ void cancels_hold(const Evidence& evidence, const Limits& limits, Row& row);
 // time_rules.cpp
 void deadlines(const Evidence& evidence, const Limits& limits, Row& row);
 void everything_ends(const Evidence& evidence, const Limits& limits, Row& row);
-void dependencies_first(const Evidence& evidence, const Limits& limits, Row& row);
 void nothing_runs_early(const Evidence& evidence, const Limits& limits, Row& row);
+
+// dependency_rules.cpp
+void dependencies_first(const Evidence& evidence, const Limits& limits, Row& row);
+// Whether a submit or a batch names jobs that none of its may wait for.
+bool asks_the_impossible(const Evidence& evidence, const Operation& operation);
 
 // log_rules.cpp
 void logs_are_whole(const Evidence& evidence, const Limits& limits, Row& row);

@@ -27,6 +27,7 @@ Story::Chapter& Story::of(const std::string& lease) {
 
 // An operation takes two milliseconds, and what it does happens in the middle.
 Fields& Story::done(const std::string& op, Fields args, int status, Json result) {
+    args["tenant"] = tenant_;
     record.push_back({{"op", op},
                       {"actor", "someone"},
                       {"args", std::move(args)},
@@ -65,7 +66,7 @@ std::string Story::submit(Fields body, const std::string& key) {
     Fields& fields = jobs[id].fields;
     fields = body;
     fields["id"] = id;
-    fields["tenant"] = "default";
+    fields["tenant"] = tenant_;
     fields["state"] = "queued";
     fields["payload_digest"] = "digest of " + mark;
     fields["attempt"] = 0;
@@ -213,43 +214,8 @@ Verdict Story::judge() const {
             history << serialize(Fields{{"kind", "log"}, {"job_id", id}, {"log", line}}) << '\n';
         }
     }
+    for (const Fields& entity : entities) history << serialize(entity) << '\n';
     return check(read_evidence(operations, history));
-}
-
-Story clean_story() {
-    Story story;
-    const Fields keyed{{"exclusive_keys", boost::json::array{"k"}}, {"backoff", "none"}};
-    const std::string first = story.submit(keyed, "key-1");
-    story.repeat();
-    const std::string lease = story.claim(first);
-    story.heartbeat(lease);
-    story.log(lease);
-    story.log(lease);
-    story.report(lease, "failed");
-    story.expire(story.claim(first));
-    story.release(story.claim(first));
-    const std::string last = story.claim(first);
-    story.read(first);
-    story.read_logs(first);
-    story.report(last, "succeeded", {{"result", 1}});
-    story.repeat();
-
-    const std::string second = story.submit({{"exclusive_keys", boost::json::array{"k"}},
-                                             {"depends_on", boost::json::array{first}},
-                                             {"delay_ms", 5}});
-    const std::string held = story.claim(second);
-    story.cancel(second);
-    story.heartbeat(held);
-    story.report(held, "canceled");
-    story.read(second);
-    const std::string third = story.submit({{"depends_on", boost::json::array{second}}});
-    story.cancel_for_dependency(third);
-    const std::string slow = story.submit({{"timeout_ms", 300}});
-    const std::string overdue = story.claim(slow);
-    story.time_out(slow);
-    story.expire(overdue);
-    story.report(story.claim(story.replay(first)), "succeeded", {{"result", 2}});
-    return story;
 }
 
 }  // namespace sluice::checker

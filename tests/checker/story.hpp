@@ -23,6 +23,10 @@ class Story {
 
     std::vector<Fields> record{};
     std::map<std::string, Chapter> jobs{};
+    std::vector<Fields> entities{};
+
+    // For whom all that follows is done.
+    void act_for(const std::string& tenant) { tenant_ = tenant; }
 
     void pass(int milliseconds) { now_ += milliseconds; }
 
@@ -32,6 +36,13 @@ class Story {
     std::string replay(const std::string& job);
     void read(const std::string& job);
     void read_logs(const std::string& job);
+    void stream(const std::string& job, std::int64_t after = 0);
+    // Two jobs at once, of which the second waits for the first; both are canceled.
+    void batch(const std::string& key);
+    // A job that moves the one gadget of the story; it succeeds.
+    std::string tend();
+    // Somebody of another tenant asks for this job in vain.
+    void ask_from_elsewhere(const std::string& job);
 
     // What workers do. A claim returns the lease.
     std::string claim(const std::string& job, int term_ms = 1000);
@@ -60,6 +71,7 @@ class Story {
 
     std::int64_t now_ = 1'000'000'000'000;  // milliseconds since 1970
     int count_ = 0;
+    std::string tenant_ = "default";
     std::map<std::string, std::string> leases_{};  // by job: the open one
 };
 

@@ -11,8 +11,10 @@ bool is_replay(const Job& job) {
     return !text(job.fields, "replay_of").empty();
 }
 
-bool may_have_happened(const Operation& operation) {
-    return operation.outcome != Outcome::fail;
+// A replay is refused while its source has not ended; the same request may be accepted later.
+bool may_have_happened(const Operation& operation, const Limits& limits) {
+    return operation.outcome != Outcome::fail ||
+           (operation.op == "replay" && limits.repeated_requests);
 }
 
 void look_at_accepted(const Evidence& evidence, const Operation& submit, Row& row) {
@@ -20,6 +22,7 @@ void look_at_accepted(const Evidence& evidence, const Operation& submit, Row& ro
     const Job* job = evidence.find(id);
     row.expect(job != nullptr, id, "was accepted and is gone");
     if (job == nullptr) return;
+    row.expect(job->tenant() == submit.tenant, id, "is in another tenant");
     const Json& body = member_of(submit.args, "body");
     row.expect(member_of(job->fields, "payload") == member_of(body, "payload"), id,
                "has another payload than was sent");
@@ -51,6 +54,15 @@ void look_at_key(const std::string& key, const Requests& requests, Row& row) {
     }
 }
 
+// Whatever was read of a job that is as it was at the end, before its replay or after, is the same.
+void look_at_source(const Evidence& evidence, const Job& source, Row& row) {
+    for (const Operation& operation : evidence.operations) {
+        if (operation.job != source.id || !operation.is_ok("read")) continue;
+        if (number(operation.result, "revision") != number(source.fields, "revision")) continue;
+        row.expect(operation.result == source.fields, source.id, "was changed after its end");
+    }
+}
+
 }  // namespace
 
 // Every submit that was acknowledged is found with what was sent; submits without a key that were
@@ -67,11 +79,11 @@ void no_lost_submit(const Evidence& evidence, const Limits&, Row& row) {
 }
 
 // Every job was asked for, and no mark has more jobs than requests that may have made one.
-void nothing_from_nowhere(const Evidence& evidence, const Limits&, Row& row) {
+void nothing_from_nowhere(const Evidence& evidence, const Limits& limits, Row& row) {
     std::map<std::string, std::set<std::string>> asked;  // by mark or source: distinct requests
     std::size_t unkeyed = 0;
     for (const Operation& operation : evidence.operations) {
-        if (!may_have_happened(operation)) continue;
+        if (!may_have_happened(operation, limits)) continue;
         const std::string request =
             operation.key.empty() ? "#" + std::to_string(++unkeyed) : "key " + operation.key;
         if (operation.op == "submit") asked["mark " + operation.ref].insert(request);
@@ -88,13 +100,23 @@ void nothing_from_nowhere(const Evidence& evidence, const Limits&, Row& row) {
     }
 }
 
-// All requests with one key and one body get one answer; another body is refused with 422.
+// All requests with one key and one body get one answer; another body is refused with 422. The same
+// key of another tenant is another key, and no job is the answer to both.
 void one_job_per_key(const Evidence& evidence, const Limits&, Row& row) {
     std::map<std::string, Requests> by_key;
     for (const Operation& operation : evidence.operations) {
         if (!operation.key.empty()) by_key[operation.key].push_back(&operation);
     }
-    for (const auto& [key, requests] : by_key) look_at_key(key, requests, row);
+    std::map<std::string, std::string> key_of_job;
+    for (const auto& [key, requests] : by_key) {
+        look_at_key(key, requests, row);
+        for (const Operation* request : requests) {
+            if (request->outcome != Outcome::ok || request->op == "batch") continue;
+            const std::string id = text(request->result, "id");
+            const std::string& first = key_of_job.try_emplace(id, key).first->second;
+            row.expect(first == key, id, "is the answer to two keys: " + first + ", " + key);
+        }
+    }
 
     std::set<std::string> keyed_marks;
     for (const Operation& operation : evidence.operations) {
@@ -108,8 +130,8 @@ void one_job_per_key(const Evidence& evidence, const Limits&, Row& row) {
     }
 }
 
-// A replay is a new job with its source's payload and no dependencies; the source had ended. A
-// replay is refused only while its source has not ended.
+// A replay is a new job with its source's payload and no dependencies; the source had ended, and
+// nothing of it changes. A replay is refused only while its source has not ended.
 void replays_are_new_jobs(const Evidence& evidence, const Limits& limits, Row& row) {
     for (const Operation& operation : evidence.operations) {
         if (operation.op != "replay" || operation.outcome == Outcome::info) continue;
@@ -122,6 +144,7 @@ void replays_are_new_jobs(const Evidence& evidence, const Limits& limits, Row& r
                        "had ended, and its replay was refused");
             continue;
         }
+        look_at_source(evidence, *source, row);
         const std::string id = text(operation.result, "id");
         const Job* made = evidence.find(id);
         row.expect(end->at <= operation.t1 + limits.slack, id, "replays a job that had not ended");

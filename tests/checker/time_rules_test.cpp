@@ -25,6 +25,20 @@ TEST(Deadline, IsNoticedWhenItDoesNotCome) {
     expect_broken(story, "I14");
 }
 
+TEST(Deadline, IsNoticedByTheWorkersClockToo) {
+    Story story;
+    const std::string id = story.submit({{"timeout_ms", 300}});
+    const std::string lease = story.claim(id);
+    story.pass(-200);
+    story.time_out(id);
+    story.heartbeat(lease);
+    story.report(lease, "canceled");
+    story.record.push_back(
+        {{"op", "plan"}, {"outcome", "ok"}, {"args", Fields{{"clock_steps", true}}}});
+
+    expect_broken(story, "I14");
+}
+
 TEST(Liveness, IsNoticedWhenAJobDoesNotEnd) {
     Story story;
     story.submit();

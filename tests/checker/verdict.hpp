@@ -22,6 +22,16 @@ struct Limits {
     // Whether a lease that is open when a node starts gets a new term then, as in a store that only
     // one node uses.
     bool starts_renew_leases = false;
+    // Whether all claims of a queue are served in one order, as in such a store.
+    bool strict_order = false;
+    // How far the clocks by which nodes judge leases are apart, whatever their wall clocks show.
+    std::chrono::microseconds judges = std::chrono::milliseconds(5);
+    // The network said some requests twice, the second time later. What was refused may have been
+    // done then.
+    bool repeated_requests = false;
+    // Wall clocks were set meanwhile: times of the history tell nothing about one another or about
+    // clients' times. What clients know by their own clock still counts.
+    bool clock_steps = false;
 };
 
 struct Finding {
