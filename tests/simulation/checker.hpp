@@ -1,13 +1,16 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "application/ports/store.hpp"
 #include "domain/lane.hpp"
+#include "simulation/coverage.hpp"
 
 namespace sluice::simulation {
 
@@ -17,23 +20,44 @@ class Violation : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Throws a Violation unless it holds.
-void demand(bool holds, const std::string& what);
+inline std::string describe(std::string_view text) {
+    return std::string(text);
+}
+std::string describe(const Job& job);
+inline std::string describe(LeaseId lease) {
+    return "lease " + to_text(lease);
+}
 
-// Reads the store from outside after each run of the engine, remembers what it saw, and demands
-// what must hold between one look and the next: steps are legal and chained without gaps, final
-// states never change, leases and keys have one holder, nothing runs before its time or its
-// dependencies.
+// Throws a Violation that says so unless it holds.
+template <class... Parts>
+void demand(bool holds, const Parts&... parts) {
+    if (!holds) throw Violation((describe(parts) + ...));
+}
+
+// Reads the store from outside after each run of an engine, remembers what it saw, and demands what
+// must hold between one look and the next: steps are legal and chained without gaps, final states
+// never change, leases and keys have one holder, nothing runs before its time or its dependencies,
+// and what jobs are about moves with them.
 class Checker {
   public:
-    explicit Checker(JobReader& reader) : reader_(reader) {}
+    explicit Checker(Coverage& coverage) : coverage_(coverage) {}
 
-    // Looks at everything that may have changed. `on_time`: the engine has just dealt with all that
-    // was due at `now`, so nothing overdue may be left.
-    void look(Timestamp now, bool on_time);
+    // Whether a job's events have times that do not fall, but for what clocks of nodes differ by.
+    void expect_times_in_order(bool expected) { times_in_order_ = expected; }
 
-    // Whether the filter accepts a job that could be claimed at `now`; the first one in order.
-    std::optional<JobId> first_claimable(const ClaimFilter& filter, Timestamp now) const;
+    // Reads from here from now on.
+    void use(std::unique_ptr<JobReader> reader) { reader_ = std::move(reader); }
+
+    // Looks at these jobs, of which something was said to have changed.
+    void look_at(std::vector<JobId> touched);
+    // Looks at all that may have changed.
+    void look_at_all();
+
+    // The first job in order that the filter accepts and that could be claimed at `now`.
+    const Job* first_claimable(const ClaimFilter& filter, Timestamp now) const;
+
+    // A job whose lease, or deadline, has been over for longer than that.
+    const Job* overdue(Timestamp now, Duration patience) const;
 
     // Whether every job has ended and let go of its lease.
     bool all_settled() const { return settled_ == records_.size(); }
@@ -42,6 +66,7 @@ class Checker {
 
     // Demands what must hold once everything has ended.
     void look_at_the_end();
+    JobReader& reader() { return *reader_; }
 
     // Over all events and log lines of all jobs.
     Digest history_hash();
@@ -56,23 +81,33 @@ class Checker {
         int claims = 0;
         int hand_backs = 0;
         LeaseToken token{};
+        Timestamp last{};  // the time of its last event
         bool settled = false;
     };
 
-    void find_new_jobs();
-    void update(Record& record, const Job& job);
+    void update(const Job& job);
     void read_events(Record& record, const Job& job);
     void read_event(Record& record, const Event& event, bool first);
     void read_claim(Record& record, const Event& event, bool first);
     void read_lines(Record& record, const Job& job);
     void check_shape(const Record& record, const Job& job);
     void check_keys() const;
-    void check_dues(Timestamp now) const;
+    void check_sites();
     bool may_run(const JobSpec& spec) const;
 
-    JobReader& reader_;
+    Coverage& coverage_;
+    std::unique_ptr<JobReader> reader_;
     std::map<JobId, Record> records_;
+    std::set<JobId> open_;
     std::size_t settled_ = 0;
+    bool leases_changed_ = false;
+    bool times_in_order_ = true;
 };
+
+// The jobs that move a site, and how they are told.
+inline constexpr const char* site_job_type = "env_update";
+inline bool moves_site(const JobSpec& spec) {
+    return spec.type == site_job_type && !spec.site_id.empty();
+}
 
 }  // namespace sluice::simulation

@@ -1,8 +1,10 @@
 #include <algorithm>
 
+#include "application/entity_requests.hpp"
 #include "simulation/world.hpp"
 
-// What clients do to the engine: submit, submit again, cancel, replay and ask why.
+// What clients do to the engine: submit, submit again, cancel, replay, ask why, reset sites, and
+// meddle with what is not theirs.
 namespace sluice::simulation {
 namespace {
 
@@ -10,172 +12,189 @@ using namespace std::chrono_literals;
 
 const std::vector<std::string> tenants{"acme", "umbrella"};
 
+const std::string& other_than(const std::string& tenant) {
+    return tenant == tenants[0] ? tenants[1] : tenants[0];
+}
+
 Backoff random_backoff(Dice& dice) {
     switch (dice.below(3)) {
         case 0: return Backoff::none();
-        case 1: return Backoff::list({1s, 5s, 15s});
-        default: return Backoff::exponential(2s, 30s);
+        case 1: return Backoff::list({1s, 4s, 9s});
+        default: return Backoff::exponential(1s, 10s);
     }
+}
+
+EntityAction reset_of(const std::string& tenant, const std::string& site) {
+    Caller admin;
+    admin.tenant = tenant;
+    admin.scopes = {Scope::admin};
+    return {.decide = [admin, site](EntityDesk& desk) {
+        return change_entity(desk, admin, {.key = {admin.tenant, "site", site}, .action = "reset"});
+    }};
 }
 
 }  // namespace
 
-void World::client_speaks() {
-    switch (dice_.below(10)) {
-        case 0:
-        case 1: return cancel();
-        case 2: return replay();
-        case 3: return explain();
-        case 4: return submit_again();
-        default: return submit();
+Task<void> World::client(int number) {
+    const std::string& tenant = tenants[static_cast<std::size_t>(number) % tenants.size()];
+    while (is_chaos()) {
+        co_await timeline_.sleep(1ms * dice_.below(6000));
+        switch (dice_.below(12)) {
+            case 0:
+            case 1: co_await cancel(tenant); break;
+            case 2: co_await replay(tenant); break;
+            case 3: co_await explain(tenant); break;
+            case 4:
+                if (sites_ > 0) co_await reset_site(tenant);
+                break;
+            default: co_await submit(tenant);
+        }
     }
 }
 
-JobSpec World::random_spec(const std::string& tenant) {
-    static const std::vector<Duration> timeouts{0s, 5s, 20s, 60s};
+JobSpec World::new_spec(const std::string& tenant) {
+    static const std::vector<Duration> timeouts{0s, 3s, 10s, 30s};
     static const std::vector<std::string> keys{"a", "b", "c"};
     JobSpec made = spec(dice_.one_in(3) ? "deploy" : "build");
     made.tenant = tenant;
     made.queue = dice_.one_in(4) ? "slow" : "default";
     made.priority = dice_.below(3) - 1;
-    made.run_after = dice_.one_in(4) ? now_ + std::chrono::seconds(dice_.below(30)) : at(0);
+    if (dice_.one_in(4)) made.run_after = timeline_.now() + clock_off_ + 1s * dice_.below(15);
     made.timeout = dice_.pick(timeouts);
     made.max_attempts = 1 + dice_.below(3);
     made.backoff = random_backoff(dice_);
     made.retry_on_timeout = dice_.one_in(3);
     if (dice_.one_in(3)) made.exclusive_keys = {dice_.pick(keys)};
     if (dice_.one_in(9)) made.exclusive_keys = {"a", "c"};
-    if (dice_.one_in(6)) made.site_id = dice_.one_in(2) ? "s1" : "s2";
+    if (sites_ > 0 && dice_.one_in(5)) {
+        made.site_id = "s" + std::to_string(dice_.below(sites_));
+        if (dice_.one_in(2)) made.type = site_job_type;
+    }
     if (dice_.one_in(5)) made.labels = {"gpu"};
     if (dice_.one_in(2)) made.on_dependency_failure = OnDependencyFailure::run;
-    made.correlation_id = "ref-" + std::to_string(references_.size());
-    references_[made.correlation_id] = 0;
+    made.correlation_id = "ref-" + std::to_string(++references_);
     made.payload = "\"" + made.correlation_id + "\"";
     made.payload_digest = sha256(made.payload);
     return made;
 }
 
-void World::submit() {
-    const std::string& tenant = dice_.pick(tenants);
-    Submission submission;
-    SubmitJobs& command = submission.command;
+// Now and then on what is another tenant's, or on itself in a circle.
+void World::add_dependencies(SubmitJobs& command) {
+    const std::string& tenant = command.jobs.front().tenant;
+    for (JobSpec& job : command.jobs) {
+        const auto& known = ledger_.known(dice_.one_in(40) ? other_than(tenant) : tenant);
+        while (!known.empty() && dice_.one_in(3)) job.depends_on.push_back(dice_.pick(known));
+        std::sort(job.depends_on.begin(), job.depends_on.end());
+        const auto repeats = std::unique(job.depends_on.begin(), job.depends_on.end());
+        job.depends_on.erase(repeats, job.depends_on.end());
+    }
+    if (command.jobs.size() == 1 || dice_.one_in(2)) return;
+    command.siblings.resize(command.jobs.size());
+    for (std::size_t i = 1; i < command.siblings.size(); ++i) {
+        if (dice_.one_in(2)) command.siblings[i].push_back(i - 1);
+        if (i > 1 && dice_.one_in(3)) command.siblings[i].push_back(0);
+    }
+    if (dice_.one_in(20)) command.siblings[0].push_back(command.siblings.size() - 1);
+}
+
+SubmitJobs World::new_submission(const std::string& tenant) {
+    SubmitJobs command;
     command.actor = "client:" + tenant;
     const int count = dice_.one_in(4) ? 2 + dice_.below(3) : 1;
     command.is_batch = count > 1;
-    const std::vector<JobId>& known = known_[tenant];
-    for (int i = 0; i < count; ++i) {
-        JobSpec made = random_spec(tenant);
-        while (!known.empty() && dice_.one_in(3)) made.depends_on.push_back(dice_.pick(known));
-        std::sort(made.depends_on.begin(), made.depends_on.end());
-        const auto repeats = std::unique(made.depends_on.begin(), made.depends_on.end());
-        made.depends_on.erase(repeats, made.depends_on.end());
-        command.jobs.push_back(std::move(made));
+    for (int i = 0; i < count; ++i) command.jobs.push_back(new_spec(tenant));
+    add_dependencies(command);
+    if (!dice_.one_in(3)) {
+        // The other tenant has a key of the same name.
+        command.idempotency_key = "key-" + std::to_string(++keys_[tenant]);
+        command.body_digest = digest(references_);
     }
-    if (count > 1 && dice_.one_in(2)) {
-        command.siblings.resize(command.jobs.size());
-        for (std::size_t i = 1; i < command.siblings.size(); ++i) {
-            if (dice_.one_in(2)) command.siblings[i].push_back(i - 1);
-            if (dice_.one_in(3)) command.siblings[i].push_back(0);
+    return command;
+}
+
+// With a key it is sent again until there is an answer, and sometimes after that.
+Task<void> World::submit(const std::string& tenant) {
+    const SubmitJobs command = new_submission(tenant);
+    const bool has_key = !command.idempotency_key.empty();
+    ledger_.asked(command);
+    for (int tries = has_key ? 8 : 1; tries > 0; --tries) {
+        const auto reply = co_await ask("submit", command);
+        if (reply.is_ok()) {
+            ledger_.accepted(command, **reply.answer);
+            if (!has_key || !dice_.one_in(8)) break;
+        } else if (reply.answer && reply.answer->error().code != ErrorCode::unavailable) {
+            const ErrorCode code = reply.answer->error().code;
+            demand(code == ErrorCode::invalid || code == ErrorCode::resource_failed,
+                   reply.answer->error().message);
+            break;
         }
+        co_await timeline_.sleep(1ms * dice_.below(3000));
     }
-    const std::size_t place = submissions_.size();
-    if (dice_.one_in(3)) {
-        command.idempotency_key = "key-" + std::to_string(place);
-        command.body_digest = digest(static_cast<int>(place));
-    }
-    submission.at = now_;
-    submissions_.push_back(submission);
-    send(Rank::submit, command,
-         [this, place](const Result<Submitted>& answer) { read_submitted(place, answer); });
+    if (has_key && dice_.one_in(15)) co_await submit_otherwise(command);
 }
 
-void World::submit_again() {
-    if (submissions_.empty()) return submit();
-    const std::size_t place = static_cast<std::size_t>(dice_.below(int(submissions_.size())));
-    const Submission& submission = submissions_[place];
-    if (submission.command.idempotency_key.empty() || submission.at + 23h < now_) return;
-    send(Rank::submit, submission.command,
-         [this, place](const Result<Submitted>& answer) { read_submitted(place, answer); });
+// The same key stands for one request: another body is refused, or was the first to be heard.
+Task<void> World::submit_otherwise(SubmitJobs command) {
+    command.body_digest = digest(1'000'000 + references_);
+    for (JobSpec& job : command.jobs) {
+        job.correlation_id = "ref-" + std::to_string(++references_);
+        job.payload = "\"" + job.correlation_id + "\"";
+        job.payload_digest = sha256(job.payload);
+    }
+    ledger_.asked(command);
+    const auto reply = co_await ask("submit", command);
+    if (reply.is_ok()) ledger_.accepted(command, **reply.answer);
 }
 
-void World::read_submitted(std::size_t place, const Result<Submitted>& answer) {
-    note("submit", answer);
-    Submission& submission = submissions_[place];
-    if (!answer) {
-        demand(answer.error().code == ErrorCode::unavailable, answer.error().message);
-        return;
-    }
-    const std::vector<JobId> ids = ids_of(answer->jobs);
-    for (const Job& job : answer->jobs) note("accepted", Result<Job>(job));
-    demand(ids.size() == submission.command.jobs.size(), "not all jobs were accepted");
-    if (submission.ids) {
-        demand(answer->repeated && ids == *submission.ids, "one key stands for two requests");
-        return;
-    }
-    submission.ids = ids;
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-        const JobSpec& asked = submission.command.jobs[i];
-        demand(answer->jobs[i].spec.payload == asked.payload, "another job was accepted");
-        demand(answer->jobs[i].state == JobState::queued, "a job is accepted as queued");
-        references_[asked.correlation_id] = 1;
-        known_[asked.tenant].push_back(ids[i]);
-    }
+std::optional<JobId> World::any_job(const std::string& tenant) {
+    const auto& known = ledger_.known(tenant);
+    if (known.empty()) return std::nullopt;
+    return dice_.pick(known);
 }
 
-void World::cancel() {
-    const auto& known = known_[dice_.pick(tenants)];
-    if (known.empty()) return;
-    CancelJob command{.job = dice_.pick(known), .reason = "chance", .actor = "client"};
-    send(Rank::cancel, command, [this](const Result<Job>& answer) {
-        note("cancel", answer);
-        if (answer) demand(answer->state == JobState::canceled, "a canceled job is not canceled");
-        if (!answer) {
-            demand(answer.error().code == ErrorCode::conflict ||
-                       answer.error().code == ErrorCode::unavailable,
-                   "cancel: " + answer.error().message);
-        }
-    });
+// Of another tenant's job nothing can be learned, whatever is asked.
+Task<void> World::cancel(const std::string& tenant) {
+    const bool meddles = dice_.one_in(6);
+    const auto job = any_job(meddles ? other_than(tenant) : tenant);
+    if (!job) co_return;
+    const CancelJob command{.job = *job,
+                            .tenant = tenant,
+                            .reason = "chance",
+                            .actor = "client",
+                            .is_admin = dice_.one_in(2)};
+    const auto reply = co_await ask("cancel", command);
+    if (meddles) demand_unknown(reply.answer);
+    if (reply.is_ok()) ledger_.canceled(**reply.answer);
 }
 
-void World::replay() {
-    const std::string& tenant = dice_.pick(tenants);
-    const auto& known = known_[tenant];
-    if (known.empty()) return;
-    const ReplayJob command{.job = dice_.pick(known), .actor = "client"};
-    send(Rank::replay, command, [this, tenant, command](const Result<Job>& answer) {
-        note("replay", answer);
-        if (!answer) return;
-        demand(answer->spec.replay_of == command.job, "a replay names another job");
-        known_[tenant].push_back(answer->spec.id);
-    });
-}
-
-void World::explain() {
-    const auto& known = known_[dice_.pick(tenants)];
-    if (known.empty()) return;
-    send(Rank::explain, ExplainJob{.job = dice_.pick(known)},
-         [this](const Result<Explanation>& answer) {
-             note("explain", answer);
-             if (!answer) return;
-             demand(!answer->reasons.empty(), "a job is never without a reason");
-             for (const Reason& reason : answer->reasons)
-                 note_text(reason.code + ": " + reason.detail);
-         });
-}
-
-// Every job that was acknowledged is there once; every job that is there was asked for.
-void World::check_references() {
-    std::map<std::string, int> found;
-    for (const JobId id : reader_->ids_after({}, 1'000'000)) {
-        const Job job = *reader_->find_one(id);
-        if (job.spec.replay_of) continue;
-        demand(references_.contains(job.spec.correlation_id), "a job came from nowhere");
-        ++found[job.spec.correlation_id];
+Task<void> World::replay(const std::string& tenant) {
+    const bool meddles = dice_.one_in(6);
+    const auto job = any_job(meddles ? other_than(tenant) : tenant);
+    if (!job) co_return;
+    ReplayJob command{.job = *job, .tenant = tenant, .actor = "client"};
+    if (dice_.one_in(2)) {
+        command.idempotency_key = "replay-" + std::to_string(++keys_[tenant]);
+        command.body_digest = digest(keys_[tenant]);
     }
-    for (const auto& [reference, acknowledged] : references_) {
-        demand(found[reference] >= acknowledged, reference + " was acknowledged and is lost");
-        demand(found[reference] <= 1, reference + " was accepted twice");
-    }
+    ledger_.asked(command);
+    const auto reply = co_await ask("replay", command);
+    if (meddles) demand_unknown(reply.answer);
+    if (reply.is_ok()) ledger_.replayed(command, **reply.answer);
+}
+
+Task<void> World::explain(const std::string& tenant) {
+    const bool meddles = dice_.one_in(6);
+    const auto job = any_job(meddles ? other_than(tenant) : tenant);
+    if (!job) co_return;
+    const ExplainJob command{.job = *job, .tenant = tenant};
+    const auto reply = co_await ask("explain", command);
+    if (meddles) demand_unknown(reply.answer);
+    if (reply.is_ok()) demand(!(*reply.answer)->reasons.empty(), "there is always a reason");
+}
+
+Task<void> World::reset_site(const std::string& tenant) {
+    const EntityAction command = reset_of(tenant, "s" + std::to_string(dice_.below(sites_)));
+    co_await ask("reset", command);
 }
 
 }  // namespace sluice::simulation

@@ -14,6 +14,7 @@ class Dice {
     int below(int sides) { return static_cast<int>(next() % static_cast<std::uint64_t>(sides)); }
     bool one_in(int sides) { return below(sides) == 0; }
     bool percent(int chance) { return below(100) < chance; }
+    std::uint64_t number() { return next(); }
 
     template <class Item>
     const Item& pick(const std::vector<Item>& items) {

@@ -7,153 +7,187 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Engine::Options engine_options(const WorldOptions& options) {
-    Engine::Options made;
-    made.seed = options.seed;
-    return made;
-}
+constexpr int clients = 3;
+constexpr int workers = 5;
+constexpr Duration healing_time = 6h;  // of virtual time, within which everything must end
 
 }  // namespace
 
-World::World(Store& store, WorldOptions options)
+World::World(Disk& disk, WorldOptions options)
     : options_(options),
-      store_(store),
-      engine_(store_, engine_options(options)),
       dice_(options.seed),
-      reader_(store.reader()),
-      checker_(*reader_) {
-    if (options.fault_percent > 0) {
-        store_.fail_by_chance(options.seed, options.fault_percent / 100.0);
+      timeline_(at(0), dice_),
+      chaos_end_(at(0) + options.chaos),
+      weather_(options.calm ? Weather::calm() : Weather::drawn_by(dice_)),
+      checker_(coverage_),
+      around_{timeline_, dice_, weather_, disk, coverage_, *this, [this] {
+                  return timeline_.now() + clock_off_;
+              }} {
+    if (disk.is_shared()) checker_.use(disk.reader());
+    const int nodes = disk.is_shared() && !options.calm ? 1 + dice_.below(3) : 1;
+    const int committers = disk.is_shared() && !options.calm ? 1 + dice_.below(2) : 1;
+    // Nodes that share a database go by its clock, which nobody sets here. A node alone goes by its
+    // machine's. When it starts after that was set, its store has to give all leases a new term:
+    // that is for SQLite, while the memory store knows no starts.
+    if (nodes > 1) weather_.clock_steps = 0;
+    if (disk.is_shared() && weather_.clock_steps > 0)
+        weather_.deaths = weather_.dies_in_session = 0;
+    checker_.expect_times_in_order(weather_.clock_steps == 0);
+    for (int i = 0; i < nodes; ++i) {
+        nodes_.push_back(std::make_unique<Node>(around_, i, committers));
     }
+    sites_ = dice_.one_in(2) ? 2 : 0;
+    for (int i = 0; i < clients; ++i) actors_.push_back(client(i));
+    for (int i = 0; i < workers; ++i) actors_.push_back(worker(i));
+    actors_.push_back(kill_nodes());
+    actors_.push_back(fill_the_disk());
+    actors_.push_back(set_clocks());
+    actors_.push_back(tick());
 }
+
+World::~World() = default;
 
 void World::play() {
-    for (int number = 0; number < options_.steps; ++number) {
-        try {
-            step(number);
-        } catch (const Violation& violation) {
-            throw Violation("step " + std::to_string(number) + ": " + violation.what());
+    for (Task<void>& actor : actors_) actor.start();
+    try {
+        while (timeline_.step(chaos_end_)) {
         }
-    }
-    heal();
-    check_references();
-    checker_.look_at_the_end();
-}
-
-void World::step(int number) {
-    pass_time();
-    for (Holding& holding : holdings_) holding.busy = false;
-    if (dice_.one_in(6)) return claim_by_the_book();
-
-    const int commands = 1 + dice_.below(number < 10 ? 3 : 6);
-    for (int i = 0; i < commands; ++i) {
-        if (dice_.percent(35)) {
-            client_speaks();
-        } else {
-            worker_speaks();
-        }
-    }
-    if (!waiting_.empty() && dice_.one_in(10)) forget_a_claim();
-    run_batch();
-}
-
-void World::forget_a_claim() {
-    batch_.forgotten.push_back(dice_.pick(waiting_).claim.ticket);
-}
-
-// Mostly the engine runs when it is due, as its committer does; now and then it comes late.
-void World::pass_time() {
-    static const std::vector<Duration> steps{0s, 0s, 1ms, 200ms, 1s, 3s, 3s, 8s, 20s};
-    const Timestamp end = now_ + (dice_.one_in(40) ? Duration(2min) : dice_.pick(steps));
-    if (!dice_.one_in(8)) {
-        for (int runs = 0; engine_.next_due() <= end; ++runs) {
-            demand(runs < 10'000, "the engine is due again and again");
-            now_ = std::max(now_, engine_.next_due());
-            run_alone();
-        }
-    }
-    now_ = end;
-}
-
-void World::run_batch() {
-    const Engine::Ran ran = engine_.run(batch_, now_);
-    batch_.deliver();
-    if (ran.counts.has_failed()) failed_at_ = now_;
-    const auto readers = std::exchange(readers_, {});
-    batch_ = Batch{};
-    for (const auto& [rank, read] : readers) read();
-    read_waiting();
-    look();
-}
-
-void World::read_waiting() {
-    std::vector<WaitingClaim> answered;
-    const auto is_answered = [](const WaitingClaim& waiting) {
-        return waiting.answer->has_value();
-    };
-    const auto first =
-        std::stable_partition(waiting_.begin(), waiting_.end(), std::not_fn(is_answered));
-    std::move(first, waiting_.end(), std::back_inserter(answered));
-    waiting_.erase(first, waiting_.end());
-    for (const WaitingClaim& waiting : answered) read_claimed(waiting.claim, **waiting.answer);
-}
-
-// After a failure the engine looks again after a second; until then things may be overdue.
-void World::look() {
-    const bool on_time = !failed_at_ || now_ > *failed_at_ + 1s;
-    checker_.look(now_, on_time);
-    if (!on_time) return;
-    demand(engine_.waiting_claims() == waiting_.size(), "a waiting claim was lost");
-    for (const WaitingClaim& waiting : waiting_) {
-        demand(*waiting.claim.wait_until > now_, "a claim waits for too long");
-        const auto job = checker_.first_claimable(waiting.claim.filter, now_);
-        demand(!job, "a claim waits though job " + (job ? std::to_string(job->value) : "") +
-                         " can be claimed");
+        heal();
+        checker_.look_at_all();
+        checker_.look_at_the_end();
+        ledger_.look_at_the_end(checker_.reader());
+    } catch (const Violation& violation) {
+        const Duration time = timeline_.now() - at(0);
+        throw Violation("after " + std::to_string(to_millis(time)) + " ms: " + violation.what());
     }
 }
 
 void World::heal() {
-    store_.heal();
-    const std::vector<ClaimFilter> filters{{.tenant = "acme", .labels = {"gpu"}},
-                                           {.tenant = "umbrella", .labels = {"gpu"}}};
-    for (int round = 0; round < 5000; ++round) {
-        run_alone();
-        if (checker_.all_settled()) return;
-        const std::size_t held = holdings_.size();
-        for (const ClaimFilter& filter : filters) finish_honestly(filter);
-        if (holdings_.size() > held) continue;
-        demand(engine_.next_due() != never,
-               "nothing is due, but not done: " + checker_.open_jobs());
-        now_ = std::max(now_, engine_.next_due());
+    weather_ = Weather::calm();
+    around_.disk_is_full = false;
+    trouble();
+    for (const auto& node : nodes_) {
+        if (!node->is_up()) node->boot();
     }
-    demand(false, "not everything has finished: " + checker_.open_jobs());
+    const Timestamp end = timeline_.now() + healing_time;
+    while (!checker_.all_settled()) {
+        if (timeline_.step(end)) continue;
+        throw Violation("not everything has finished: " + checker_.open_jobs());
+    }
 }
 
-void World::finish_honestly(const ClaimFilter& filter) {
-    ClaimJobs command{.worker_id = "honest",
-                      .filter = filter,
-                      .limit = 50,
-                      .term = 30s,
-                      .ticket = ++last_ticket_};
-    const std::size_t first = holdings_.size();
-    send(Rank::claim, command, [this, command](const Result<Claimed>& answer) {
-        demand(static_cast<bool>(answer), "a claim was refused by a healthy store");
-        read_claimed(command, answer);
+bool World::is_alone() const {
+    return nodes_.size() == 1 && nodes_.front()->committers() == 1;
+}
+
+// A claim that is decided alone gets the very job that is first in order. (Another node may think
+// that it is time for one that this node would let wait.)
+void World::before(Node& node, Batch& batch) {
+    expected_.reset();
+    if (nodes_.size() > 1) return;
+    if (timeline_.now() < last_trouble_ + 2s) return;  // it may have to look at what is overdue
+    const bool alone = batch.claims.size() == 1 && batch.size() == 1 &&
+                       batch.claims.front().items.front().limit == 1 && node.parked().empty() &&
+                       std::min(node.next_due(), batch.look_at) > node.now();
+    if (!alone) return;
+    const Job* first =
+        checker_.first_claimable(batch.claims.front().items.front().filter, node.now());
+    if (first != nullptr && moves_site(first->spec)) return;  // its site may be in the way
+    expected_ = first == nullptr ? JobId{} : first->spec.id;
+}
+
+void World::check_order(Batch& batch) {
+    const auto expected = std::exchange(expected_, std::nullopt);
+    if (!expected) return;
+    JobId got{};
+    if (!batch.claims.empty()) {  // those that wait have left the batch
+        const auto& answer = batch.claims.front().answers.front();
+        if (!answer->empty()) got = answer->front().spec.id;
+    }
+    const auto name = [&](JobId id) {
+        return id == JobId{} ? "nothing" : describe(*checker_.reader().find_one(id));
+    };
+    if (got != *expected) {
+        throw Violation("a claim got " + name(got) + ", and first was " + name(*expected));
+    }
+}
+
+void World::after(Node& node, Batch& batch, const Engine::Ran& ran) {
+    if (ran.counts.has_failed()) {
+        trouble();
+        expected_.reset();
+        return checker_.look_at_all();  // nobody knows what it has done
+    }
+    if (++looks_ % 32 == 0) {
+        checker_.look_at_all();
+    } else {
+        checker_.look_at(ran.touched);
+    }
+    check_order(batch);
+    announce(node, ran.news);
+    check_waiting(node);
+    const bool was_calm = timeline_.now() > last_trouble_ + 15s;
+    if (!was_calm) return;
+    // Heartbeats leave no events, so what looks overdue is looked at again.
+    const Job* overdue = checker_.overdue(node.now(), 10s);
+    if (overdue != nullptr) checker_.look_at_all();
+    overdue = checker_.overdue(node.now(), 10s);
+    demand(overdue == nullptr, "nobody has dealt with the lease or deadline of ",
+           overdue ? describe(*overdue) : "");
+}
+
+// Where there is only one committer, nothing that it does not know can make a job claimable.
+void World::check_waiting(Node& node) {
+    const bool was_calm = timeline_.now() > last_trouble_ + 2s;  // after a failure it waits a while
+    if (!is_alone() || !was_calm) return;
+    demand(node.waiting_claims() == node.parked().size(), "a waiting claim was lost");
+    for (const auto& [ticket, filter] : node.parked()) {
+        const Job* job = checker_.first_claimable(filter, node.now());
+        demand(job == nullptr || moves_site(job->spec),
+               "a claim waits for what can be claimed: ", job ? describe(*job) : "");
+    }
+}
+
+void World::announce(const Node& from, const Announcement& news) {
+    if (news.readied.empty() && news.due == never) return;
+    for (const auto& node : nodes_) {
+        if (node.get() == &from && from.committers() == 1) continue;
+        if (node.get() != &from && happens(weather_.hints_lost)) {
+            coverage_.fault("hint lost");
+            continue;
+        }
+        timeline_.after(node.get() == &from ? Duration(0) : travel_time(),
+                        [to = node.get(), news] { to->hint(news.readied, news.due); });
+    }
+}
+
+void World::died(Node& node) {
+    expected_.reset();
+    trouble();
+    if (around_.disk.is_shared()) checker_.look_at_all();
+    restart_later(node);
+}
+
+void World::restart_later(Node& node) {
+    timeline_.after(1ms * dice_.below(dice_.one_in(4) ? 20'000 : 1500), [this, &node] {
+        if (!node.is_up()) node.boot();
     });
-    run_batch();
-    for (std::size_t place = first; place < holdings_.size(); ++place) {
-        Report report;
-        report.lease = holdings_[place].lease;
-        send(Rank::report, report, [this, place, report](const Result<Job>& answer) {
-            demand(answer && answer->state == JobState::succeeded, "an honest report was refused");
-            read_reported(place, report, answer);
-        });
-    }
-    run_batch();
 }
 
-void World::note_text(std::string text) {
-    if (options_.keep_transcript) transcript_.push_back(std::move(text));
+void World::booted(Node&) {
+    trouble();
+    if (around_.disk.is_shared()) return;
+    checker_.use(around_.disk.reader());
+    checker_.look_at_all();
+}
+
+Digest World::hash() {
+    return sha256(checker_.history_hash(), bytes_of(answers_));
+}
+
+Duration World::travel_time() {
+    if (happens(weather_.late)) return 1s + 1ms * dice_.below(15'000);
+    return 50us + 1us * dice_.below(3000);
 }
 
 }  // namespace sluice::simulation

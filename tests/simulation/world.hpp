@@ -1,163 +1,285 @@
 #pragma once
 
-#include <functional>
-#include <map>
+#include <list>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "simulation/checker.hpp"
-#include "simulation/dice.hpp"
-#include "support/faulty_store.hpp"
+#include "simulation/ledger.hpp"
+#include "simulation/node.hpp"
+#include "simulation/task.hpp"
 #include "support/test_engine.hpp"
 
 namespace sluice::simulation {
 
 struct WorldOptions {
     std::uint64_t seed = 1;
-    int steps = 150;
-    int fault_percent = 0;         // of the engine's sessions
-    bool keep_transcript = false;  // every answer as text
+    Duration chaos = std::chrono::seconds(60);  // how long things go wrong
+    bool calm = false;                          // nothing goes wrong
+    bool keep_transcript = false;               // every answer as text
 };
 
-// Clients and workers, some of them bad, around one engine on virtual time, in one thread.
-// Everything that happens follows from the seed.
+// Who asks about what is another tenant's learns nothing, not even that it exists.
+template <class Answer>
+void demand_unknown(const std::optional<Result<Answer>>& answer) {
+    if (!answer) return;
+    demand(!*answer, "something was done to what is another tenant's");
+    const ErrorCode code = answer->error().code;
+    demand(code == ErrorCode::not_found || code == ErrorCode::unavailable,
+           "another tenant's is refused with: ", answer->error().message);
+}
+
+// What became of a question.
+template <class Item>
+struct Reply {
+    std::optional<AnswerTo<Item>> answer{};  // none: nobody knows what became of it
+    Timestamp asked{};
+    Timestamp heard{};
+    bool repeated = false;  // it was asked twice, and the other one may have been heard first
+
+    bool is_ok() const { return answer && *answer; }
+};
+
+// Nodes, clients and workers on virtual time, in one thread, with a network between them that loses
+// and repeats what they say. Everything that happens follows from the seed.
 //
-//   1. Chaos: each step moves the clock, sends a batch of commands, and checks every answer against
-//   what
-//      its sender knows, and the store against what must always hold.
-//   2. Healing: faults end, honest workers take what there is, and everything must finish.
-class World {
+//   1. Chaos: whatever the weather allows goes wrong. Each answer is checked against all that was
+//      answered before, and the store, after each commit, against what must always hold.
+//   2. Healing: nothing goes wrong any more, workers are honest, and everything must finish.
+class World : private Onlooker {
   public:
-    World(Store& store, WorldOptions options);
+    World(Disk& disk, WorldOptions options);
+    ~World() override;
 
     // Throws a Violation when something happened that must not.
     void play();
 
-    Digest history_hash() { return checker_.history_hash(); }
+    // Of all that happened: the same for the same seed.
+    Digest hash();
     const std::vector<std::string>& transcript() const { return transcript_; }
+    const Coverage& coverage() const { return coverage_; }
     std::size_t jobs() const { return checker_.jobs(); }
-    int faults() const { return store_.faults(); }
+    std::uint64_t messages() const { return messages_; }
 
   private:
-    // A lease as its worker knows it.
-    struct Holding {
-        LeaseId lease;
-        JobSpec spec;
-        Timestamp until{};
-        std::int64_t line = 0;  // the last of its lines that was stored
-        bool over = false;      // reported, handed back or told that it is lost
-        bool unsure = false;    // a word that would end it got no answer
-        bool busy = false;      // has ended itself in the batch that is being made
-        std::optional<Report> unanswered{};
-    };
-    struct Sent {
-        Report report;
-        Job answer;
-    };
-    struct WaitingClaim {
-        ClaimJobs claim;
-        Awaited<ClaimJobs> answer;
-    };
-    struct Submission {
-        SubmitJobs command;
-        std::optional<std::vector<JobId>> ids{};  // none: no answer came yet
-        Timestamp at{};
-    };
+    bool is_chaos() const { return timeline_.now() < chaos_end_; }
+    bool happens(int percent) { return is_chaos() && dice_.percent(percent); }
 
-    // The kinds of commands in the order in which the engine runs them.
-    enum class Rank { heartbeat, lines, report, hand_back, cancel, submit, replay, claim, explain };
-
-    // world.cpp
-    void step(int number);
-    void pass_time();
-    void run_batch();
-    void run_alone() { run_batch(); }
-    void look();
-    void read_waiting();
+    // ── world.cpp ──
+    void before(Node& node, Batch& batch) override;
+    void after(Node& node, Batch& batch, const Engine::Ran& ran) override;
+    void is_slow() override { trouble(); }
+    void died(Node& node) override;
+    void booted(Node& node) override;
+    void check_waiting(Node& node);
+    void check_order(Batch& batch);
+    void announce(const Node& from, const Announcement& news);
+    void trouble() { last_trouble_ = timeline_.now(); }
     void heal();
-    void finish_honestly(const ClaimFilter& filter);
-    void forget_a_claim();
-    template <class Item, class Read>
-    void send(Rank rank, Item item, Read read);
+    void restart_later(Node& node);
+    bool is_alone() const;
     template <class Answer>
-    void note(const char* what, const Result<Answer>& answer);
-    void note_text(std::string text);
+    void note(const char* what, const std::optional<Result<Answer>>& answer);
 
-    // clients.cpp
-    void client_speaks();
-    JobSpec random_spec(const std::string& tenant);
-    void submit();
-    void submit_again();
-    void read_submitted(std::size_t place, const Result<Submitted>& answer);
-    void cancel();
-    void replay();
-    void explain();
-    void check_references();
+    // ── calamities.cpp ──
+    Task<void> kill_nodes();
+    Task<void> fill_the_disk();
+    Task<void> set_clocks();
+    Task<void> tick();
 
-    // workers.cpp
-    void worker_speaks();
-    ClaimFilter random_filter();
-    void claim(bool may_wait);
-    void claim_by_the_book();
-    void read_claimed(const ClaimJobs& claim, const Result<Claimed>& answer);
-    void take_over(const ClaimJobs& claim, const Job& job);
-    void heartbeat(std::size_t place);
-    void log(std::size_t place);
-    void report(std::size_t place);
-    void read_reported(std::size_t place, const Report& report, const Result<Job>& answer);
-    void hand_back(std::size_t place);
+    // ── the network ── co_await ask(…) gives a Reply.
+    template <class Item>
+    struct Exchange {
+        Reply<Item> reply{};
+        std::coroutine_handle<> waiting{};
+        bool over = false;
+        // Claims that the nodes may be keeping until there is something.
+        std::vector<std::pair<Node*, std::uint64_t>> tickets{};
+    };
+    template <class Item>
+    using ExchangePtr = std::shared_ptr<Exchange<Item>>;
+
+    template <class Item>
+    auto ask(const char* what, Item item, Duration patience = std::chrono::seconds(10));
+    template <class Item>
+    void send(const ExchangePtr<Item>& exchange, Node& node, const Item& item, bool answers);
+    template <class Item>
+    void arrive(const ExchangePtr<Item>& exchange, Node& node, Item item, bool answers);
+    template <class Item>
+    void settle(const ExchangePtr<Item>& exchange, std::optional<AnswerTo<Item>> answer);
+    template <class Item>
+    void hang_up(const Exchange<Item>& exchange);
+    Duration travel_time();
+
+    // ── clients.cpp ──
+    Task<void> client(int number);
+    Task<void> submit(const std::string& tenant);
+    Task<void> submit_otherwise(SubmitJobs command);
+    Task<void> cancel(const std::string& tenant);
+    Task<void> replay(const std::string& tenant);
+    Task<void> explain(const std::string& tenant);
+    Task<void> reset_site(const std::string& tenant);
+    SubmitJobs new_submission(const std::string& tenant);
+    JobSpec new_spec(const std::string& tenant);
+    void add_dependencies(SubmitJobs& command);
+    std::optional<JobId> any_job(const std::string& tenant);
+
+    // ── workers.cpp ──
+    Task<void> worker(int number);
+    ClaimJobs new_claim(int number);
+    Task<void> work_on(std::size_t place);
+    Task<void> finish(std::size_t place);
+    Task<void> heartbeat(std::size_t place);
+    Task<void> log(std::size_t place);
+    Task<void> hand_back(std::size_t place);
+    Task<void> report(std::size_t place);
+    Task<void> say_again(std::size_t place, Report report);
+    Task<void> speak_for_others(std::size_t place);
     bool closed_after_the_end(LeaseId lease);
-    void report_again();
-    void report_otherwise();
-    void check_refusal(Holding& holding, const Error& error, const char* what);
-    bool is_superseded(const Holding& holding) const;
+    Report new_report(const Holding& holding);
 
-    WorldOptions options_;
-    FaultyStore store_;
-    Engine engine_;
+    const WorldOptions options_;
     Dice dice_;
-    Timestamp now_ = at(0);
-    std::unique_ptr<JobReader> reader_;
+    Timeline timeline_;
+    Timestamp chaos_end_;
+    Weather weather_;
+    Coverage coverage_;
     Checker checker_;
+    Ledger ledger_;
+    Duration clock_off_{};  // what the machine's clock is wrong by
+    Surroundings around_;
+    std::vector<std::unique_ptr<Node>> nodes_;
+    std::list<Task<void>> actors_;
 
-    Batch batch_;
-    std::multimap<Rank, std::function<void()>> readers_;  // of the answers to batch_
-    std::vector<WaitingClaim> waiting_;
-    std::uint64_t last_ticket_ = 0;
-    std::optional<Timestamp> failed_at_{};
-
-    std::map<std::string, std::vector<JobId>> known_;  // by tenant
-    std::vector<Submission> submissions_;
-    std::map<std::string, int> references_;  // how many jobs were asked for, by correlation id
-    std::vector<Holding> holdings_;
-    std::map<JobId, LeaseToken> newest_tokens_;
-    std::vector<Sent> sent_;
+    Timestamp last_trouble_{};
+    std::optional<JobId> expected_;  // what the claim that runs alone must get; zero: nothing
+    int sites_ = 0;
+    int references_ = 0;
+    std::map<std::string, int> keys_;  // by tenant
+    std::uint64_t tickets_ = 0;
+    std::uint64_t messages_ = 0;
+    int looks_ = 0;
+    Digest answers_{};
     std::vector<std::string> transcript_;
 };
 
-template <class Item, class Read>
-void World::send(Rank rank, Item item, Read read) {
-    const auto answer = put(batch_, std::move(item));
-    readers_.emplace(rank, [answer, read] {
-        demand(answer->has_value(), "a command was not answered");
-        read(**answer);
+// ── the network ──
+
+template <class Item>
+auto World::ask(const char* what, Item item, Duration patience) {
+    struct Asking {
+        World& world;
+        const char* what;
+        Item item;
+        Duration patience;
+        ExchangePtr<Item> exchange = std::make_shared<Exchange<Item>>();
+
+        bool await_ready() const { return false; }
+        void await_suspend(std::coroutine_handle<> waiting) {
+            exchange->waiting = waiting;
+            exchange->reply.asked = world.timeline_.now();
+            Node& node = *world.dice_.pick(world.nodes_);
+            const bool twice = world.happens(world.weather_.repeated) && may_be_repeated(item);
+            const bool second_answers = twice && world.dice_.one_in(2);
+            exchange->reply.repeated = twice;
+            world.send(exchange, node, item, !second_answers);
+            if (twice) world.coverage_.fault("request repeated");
+            if (twice) world.send(exchange, *world.dice_.pick(world.nodes_), item, second_answers);
+            world.timeline_.after(patience, [&world = world, exchange = exchange] {
+                world.hang_up(*exchange);
+                world.settle(exchange, std::optional<AnswerTo<Item>>{});
+            });
+        }
+        Reply<Item> await_resume() {
+            Reply<Item>& reply = exchange->reply;
+            if (!reply.answer) {
+                world.coverage_.no_answer(what);
+            } else if (!*reply.answer) {
+                world.coverage_.refusal(what, reply.answer->error().code);
+            }
+            world.note(what, reply.answer);
+            return std::move(reply);
+        }
+
+        // Without a key the same again is a second request, which is what the caller asked for.
+        static bool may_be_repeated(const Item& item) {
+            if constexpr (requires { item.idempotency_key; }) return !item.idempotency_key.empty();
+            return true;
+        }
+    };
+    return Asking{*this, what, std::move(item), patience};
+}
+
+template <class Item>
+void World::send(const ExchangePtr<Item>& exchange, Node& node, const Item& item, bool answers) {
+    ++messages_;
+    if (happens(weather_.lost)) return coverage_.fault("request lost");
+    timeline_.after(travel_time(), [this, exchange, &node, item, answers] {
+        arrive(exchange, node, item, answers);
     });
 }
 
-template <class Answer>
-void World::note(const char* what, const Result<Answer>& answer) {
-    if (!options_.keep_transcript) return;
-    if (!answer) {
-        note_text(std::string(what) + " refused: " + answer.error().message);
-    } else if constexpr (std::is_same_v<Answer, Job>) {
-        std::ostringstream text;
-        PrintTo(*answer, &text);
-        note_text(std::string(what) + ' ' + text.str());
-    } else {
-        note_text(std::string(what) + " done");
+template <class Item>
+void World::arrive(const ExchangePtr<Item>& exchange, Node& node, Item item, bool answers) {
+    if (!node.is_up()) {
+        coverage_.fault("node was down");
+        return settle(exchange, std::optional<AnswerTo<Item>>{});
     }
+    // How long a claim waits is said as a time after the beginning; the node's clock counts.
+    if constexpr (std::is_same_v<Item, ClaimJobs>) {
+        item.ticket = ++tickets_;
+        exchange->tickets.emplace_back(&node, item.ticket);
+        if (item.wait_until) item.wait_until = node.now() + (*item.wait_until - at(0));
+    }
+    node.post_one<Item>(std::move(item), [this, exchange, answers](AnswerTo<Item> answer) {
+        if (!answers) return;
+        if (happens(weather_.lost)) return coverage_.fault("answer lost");
+        timeline_.after(travel_time(), [this, exchange, answer = std::move(answer)]() mutable {
+            if (exchange->over) coverage_.fault("answer late");
+            settle(exchange, std::optional(std::move(answer)));
+        });
+    });
+}
+
+// A node that notices forgets the claim.
+template <class Item>
+void World::hang_up(const Exchange<Item>& exchange) {
+    if (exchange.over) return;
+    for (const auto& [node, ticket] : exchange.tickets) {
+        if (!dice_.one_in(2)) continue;
+        coverage_.fault("claim forgotten");
+        node->forget(ticket);
+    }
+}
+
+template <class Item>
+void World::settle(const ExchangePtr<Item>& exchange, std::optional<AnswerTo<Item>> answer) {
+    if (exchange->over) return;
+    exchange->over = true;
+    exchange->reply.answer = std::move(answer);
+    exchange->reply.heard = timeline_.now();
+    exchange->waiting.resume();
+}
+
+template <class Answer>
+void World::note(const char* what, const std::optional<Result<Answer>>& answer) {
+    std::string text = what;
+    if (!answer) {
+        text += " got no answer";
+    } else if (!*answer) {
+        text += " refused: " + answer->error().message;
+    } else if constexpr (std::is_same_v<Answer, Job>) {
+        text += ' ' + to_text((*answer)->spec.id) + ' ' + std::string(to_text((*answer)->state)) +
+                ' ' + std::to_string((*answer)->head.seq);
+    } else if constexpr (std::is_same_v<Answer, Claimed>) {
+        for (const Job& job : **answer) text += ' ' + to_text(lease_of(job));
+    } else if constexpr (std::is_same_v<Answer, Explanation>) {
+        for (const Reason& reason : (*answer)->reasons) text += ' ' + reason.code + reason.detail;
+    } else if constexpr (std::is_same_v<Answer, Appended>) {
+        text += ' ' + std::to_string((*answer)->last_seq);
+    }
+    answers_ = sha256(answers_, text);
+    if (options_.keep_transcript) transcript_.push_back(std::move(text));
 }
 
 }  // namespace sluice::simulation

@@ -16,17 +16,16 @@ class FaultyStore::FaultySession : public Session {
     EntityStore& entities() override { return used().entities(); }
 
     void commit() override {
-        if (plan_ && plan_->is_conflict) throw StoreConflict("another session was faster");
-        if (plan_ && plan_->moment != Moment::after_commit) store_.fail("before the commit");
+        if (plan_ && plan_->moment != Moment::after_commit) fail(*plan_, "before the commit");
+        if (store_.full_) throw StoreUnavailable("the disk is full");
         inner_->commit();
-        if (plan_) store_.fail("after the commit");
+        if (plan_) fail(*plan_, "after the commit");
     }
 
   private:
     Session& used() {
         if (plan_ && plan_->moment == Moment::use && plan_->uses-- <= 0) {
-            if (plan_->is_conflict) throw StoreConflict("another session was faster");
-            store_.fail("within the session");
+            fail(*plan_, "within the session");
         }
         return *inner_;
     }
@@ -37,41 +36,30 @@ class FaultyStore::FaultySession : public Session {
 };
 
 void FaultyStore::fail_next(Moment moment, int uses) {
-    planned_ = Plan{moment, uses};
+    planned_ = Plan{.moment = moment, .uses = uses};
 }
 
 void FaultyStore::conflict_next(int uses) {
-    planned_ = Plan{.moment = Moment::use, .uses = uses, .is_conflict = true};
+    planned_ = Plan{.moment = Moment::use, .uses = uses, .what = Plan::conflict};
 }
 
-void FaultyStore::fail_by_chance(std::uint64_t seed, double probability) {
-    chance_.emplace(seed);
-    probability_ = probability;
+void FaultyStore::die_next(Moment moment, int uses) {
+    planned_ = Plan{.moment = moment, .uses = uses, .what = Plan::death};
 }
 
-void FaultyStore::heal() {
-    planned_.reset();
-    chance_.reset();
+bool FaultyStore::forget_plan() {
+    return std::exchange(planned_, std::nullopt).has_value();
 }
 
-void FaultyStore::fail(const char* when) {
-    ++faults_;
+void FaultyStore::fail(const Plan& plan, const char* when) {
+    if (plan.what == Plan::death) throw ProcessDied{};
+    if (plan.what == Plan::conflict) throw StoreConflict("another session was faster");
     throw StoreUnavailable(std::string("the store failed ") + when);
 }
 
-std::optional<FaultyStore::Plan> FaultyStore::next_plan() {
-    if (planned_) return std::exchange(planned_, std::nullopt);
-    if (!chance_ || chance_->next() >= probability_) return std::nullopt;
-    const double which = chance_->next();
-    const double uses = chance_->next();
-    if (which < 0.1) return Plan{Moment::begin, 0};
-    if (which < 0.4) return Plan{Moment::use, static_cast<int>(uses * 20)};
-    return Plan{which < 0.6 ? Moment::before_commit : Moment::after_commit, 0};
-}
-
 std::unique_ptr<Session> FaultyStore::begin() {
-    const std::optional<Plan> plan = next_plan();
-    if (plan && plan->moment == Moment::begin) fail("to begin");
+    const std::optional<Plan> plan = std::exchange(planned_, std::nullopt);
+    if (plan && plan->moment == Moment::begin) fail(*plan, "to begin");
     return std::make_unique<FaultySession>(*this, inner_.begin(), plan);
 }
 

@@ -1,16 +1,17 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 
 #include "application/ports/store.hpp"
-#include "domain/chance.hpp"
 
 namespace sluice {
 
-// A store that does not answer at chosen or seeded moments. It throws StoreUnavailable either
-// before anything of the session was kept, or after all of it was: the caller cannot tell which.
+// The process that uses the store dies here and now. Nobody but the simulation catches it.
+struct ProcessDied {};
+
+// A store that does not answer at chosen moments. It throws StoreUnavailable either before anything
+// of the session was kept, or after all of it was: the caller cannot tell which.
 class FaultyStore : public Store {
   public:
     enum class Moment {
@@ -28,34 +29,33 @@ class FaultyStore : public Store {
     // The next session loses against another one at this use of one of its ports.
     void conflict_next(int uses);
 
-    // From now on each session fails with this probability, at a moment that the seed chooses.
-    void fail_by_chance(std::uint64_t seed, double probability);
+    // The process dies at this moment of the next session.
+    void die_next(Moment moment, int uses = 0);
 
-    // From now on nothing fails.
-    void heal();
+    // While the disk is full no session can be committed.
+    void set_full(bool full) { full_ = full; }
 
-    int faults() const { return faults_; }
+    // Forgets what was planned for the next session. False: nothing was.
+    bool forget_plan();
 
     std::unique_ptr<Session> begin() override;
     std::unique_ptr<JobReader> reader() override { return inner_.reader(); }
     std::int64_t last_id() override { return inner_.last_id(); }
+    std::optional<int> seat() const override { return inner_.seat(); }
 
   private:
     struct Plan {
         Moment moment = Moment::begin;
         int uses = 0;
-        bool is_conflict = false;
+        enum { silence, conflict, death } what = silence;
     };
     class FaultySession;
 
-    std::optional<Plan> next_plan();
-    [[noreturn]] void fail(const char* when);
+    [[noreturn]] static void fail(const Plan& plan, const char* when);
 
     Store& inner_;
     std::optional<Plan> planned_;
-    std::optional<Chance> chance_;
-    double probability_ = 0;
-    int faults_ = 0;
+    bool full_ = false;
 };
 
 }  // namespace sluice

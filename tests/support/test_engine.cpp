@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "infrastructure/sqlite/sqlite_store.hpp"
+#include "support/quick_folder.hpp"
 #include "support/test_database.hpp"
 
 namespace sluice {
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 
 // Where SQLite keeps its file; removed when the tests are over.
 struct Folder {
-    fs::path path = fs::temp_directory_path() / ("sluice-use-cases-" + std::to_string(::getpid()));
+    fs::path path = quick_folder() / ("sluice-use-cases-" + std::to_string(::getpid()));
     ~Folder() { fs::remove_all(path); }
 };
 

@@ -1,0 +1,62 @@
+#include "simulation/world.hpp"
+
+// What happens to nodes from outside, and what shared stores do by themselves.
+namespace sluice::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+
+Duration within_a_minute(Dice& dice, int times) {
+    return 1ms * dice.below(2 * 60'000 / times);
+}
+
+}  // namespace
+
+Task<void> World::kill_nodes() {
+    while (weather_.deaths > 0) {
+        co_await timeline_.sleep(within_a_minute(dice_, weather_.deaths));
+        if (!is_chaos()) co_return;
+        Node& node = *dice_.pick(nodes_);
+        if (!node.is_up()) continue;
+        coverage_.fault(node.is_busy() ? "node dies while it commits" : "node dies while idle");
+        node.die();
+    }
+}
+
+Task<void> World::fill_the_disk() {
+    while (weather_.full_disks > 0) {
+        co_await timeline_.sleep(within_a_minute(dice_, weather_.full_disks));
+        if (!is_chaos()) co_return;
+        coverage_.fault("disk is full");
+        around_.disk_is_full = true;
+        co_await timeline_.sleep(1ms * dice_.below(15'000));
+        around_.disk_is_full = false;
+    }
+}
+
+// The nodes' clocks follow slowly; one that starts has the new time at once.
+Task<void> World::set_clocks() {
+    while (weather_.clock_steps > 0) {
+        co_await timeline_.sleep(within_a_minute(dice_, weather_.clock_steps));
+        if (!is_chaos()) co_return;
+        const bool forward = dice_.one_in(2);
+        coverage_.fault(forward ? "clock is set forward" : "clock is set back");
+        clock_off_ += (forward ? 1s : -1s) * dice_.below(3600);
+    }
+}
+
+// Every other second the nodes of a shared store look what there is, since hints may be lost.
+Task<void> World::tick() {
+    if (is_alone()) co_return;
+    for (;;) {
+        co_await timeline_.sleep(2s);
+        std::vector<Readied> ready;
+        for (const Depth& depth :
+             around_.disk.open(1000, timeline_.now())->begin()->leases().depths()) {
+            ready.push_back({depth.lane, static_cast<int>(depth.queued)});
+        }
+        for (const auto& node : nodes_) node->hint(ready, timeline_.now());
+    }
+}
+
+}  // namespace sluice::simulation

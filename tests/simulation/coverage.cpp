@@ -1,0 +1,164 @@
+#include "simulation/coverage.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <stdexcept>
+
+namespace sluice::simulation {
+namespace {
+
+constexpr auto all_rows = std::to_array<const char*>({
+    "step: new -submitted-> queued",
+    "step: queued -claimed-> running",
+    "step: queued -canceled-> canceled",
+    "step: running -succeeded-> succeeded",
+    "step: running -failed-> failed",
+    "step: running -retried-> queued",
+    "step: running -lease_expired-> queued",
+    "step: running -handed_back-> queued",
+    "step: running -canceled-> canceled",
+    "step: running -timed_out-> timed_out",
+    "step: ended -lease_closed-> ended",
+    "refused: submit, unavailable",
+    "refused: submit, invalid",
+    "refused: submit, idempotency_mismatch",
+    "refused: submit, resource_failed",
+    "refused: claim, unavailable",
+    "refused: heartbeat, lease_lost",
+    "refused: heartbeat, not_found",
+    "refused: heartbeat, unavailable",
+    "refused: logs, lease_lost",
+    "refused: logs, unavailable",
+    "refused: report, lease_lost",
+    "refused: report, conflict",
+    "refused: report, not_found",
+    "refused: report, unavailable",
+    "refused: hand back, lease_lost",
+    "refused: hand back, unavailable",
+    "refused: cancel, conflict",
+    "refused: cancel, not_found",
+    "refused: cancel, forbidden",
+    "refused: cancel, job_not_cancellable",
+    "refused: cancel, unavailable",
+    "refused: replay, conflict",
+    "refused: replay, not_found",
+    "refused: replay, resource_failed",
+    "refused: replay, unavailable",
+    "refused: explain, not_found",
+    "refused: explain, unavailable",
+    "refused: reset, not_found",
+    "refused: reset, resource_not_failed",
+    "refused: reset, unavailable",
+    "no answer: submit",
+    "no answer: claim",
+    "no answer: heartbeat",
+    "no answer: logs",
+    "no answer: report",
+    "no answer: hand back",
+    "no answer: cancel",
+    "no answer: replay",
+    "no answer: explain",
+    "no answer: reset",
+    "fault: request lost",
+    "fault: request repeated",
+    "fault: answer lost",
+    "fault: answer late",
+    "fault: node was down",
+    "fault: hint lost",
+    "fault: claim forgotten",
+    "fault: node dies while idle",
+    "fault: node dies while it commits",
+    "fault: node dies before the session",
+    "fault: node dies within the session",
+    "fault: node dies before the commit",
+    "fault: node dies after the commit",
+    "fault: store gives no session",
+    "fault: store fails within the session",
+    "fault: store fails before the commit",
+    "fault: store fails after the commit",
+    "fault: store prefers another session",
+    "fault: store is slow",
+    "fault: disk is full",
+    "fault: worker pauses beyond its lease",
+    "fault: worker vanishes",
+    "fault: clock is set forward",
+    "fault: clock is set back",
+});
+
+const char* name_of(ErrorCode code) {
+    switch (code) {
+        case ErrorCode::malformed: return "malformed";
+        case ErrorCode::invalid: return "invalid";
+        case ErrorCode::too_large: return "too_large";
+        case ErrorCode::not_found: return "not_found";
+        case ErrorCode::conflict: return "conflict";
+        case ErrorCode::lease_lost: return "lease_lost";
+        case ErrorCode::idempotency_mismatch: return "idempotency_mismatch";
+        case ErrorCode::forbidden: return "forbidden";
+        case ErrorCode::invalid_transition: return "invalid_transition";
+        case ErrorCode::gate_closed: return "gate_closed";
+        case ErrorCode::resource_failed: return "resource_failed";
+        case ErrorCode::resource_not_failed: return "resource_not_failed";
+        case ErrorCode::job_not_cancellable: return "job_not_cancellable";
+        case ErrorCode::unavailable: return "unavailable";
+        case ErrorCode::shutting_down: return "shutting_down";
+    }
+    return "";
+}
+
+}  // namespace
+
+Coverage::Coverage() {
+    for (const char* row : all_rows) rows_[row] = 0;
+}
+
+void Coverage::hit(const std::string& row) {
+    const auto found = rows_.find(row);
+    if (found == rows_.end()) throw std::logic_error("nobody expected \"" + row + "\"");
+    ++found->second;
+}
+
+void Coverage::step(std::optional<JobState> from, Step step, std::optional<JobState> to) {
+    if (step == Step::lease_closed) return hit("step: ended -lease_closed-> ended");
+    hit(fmt::format("step: {} -{}-> {}", from ? to_text(*from) : "new", to_text(step),
+                    to ? to_text(*to) : ""));
+}
+
+void Coverage::refusal(std::string_view command, ErrorCode code) {
+    hit(fmt::format("refused: {}, {}", command, name_of(code)));
+}
+
+void Coverage::no_answer(std::string_view command) {
+    hit(fmt::format("no answer: {}", command));
+}
+
+void Coverage::fault(std::string_view what) {
+    hit(fmt::format("fault: {}", what));
+}
+
+void Coverage::add(const Coverage& other) {
+    for (const auto& [row, count] : other.rows_) rows_[row] += count;
+}
+
+std::uint64_t Coverage::faults() const {
+    std::uint64_t sum = 0;
+    for (const auto& [row, count] : rows_) sum += row.starts_with("fault: ") ? count : 0;
+    return sum;
+}
+
+std::vector<std::string> Coverage::never_hit() const {
+    std::vector<std::string> found;
+    for (const auto& [row, count] : rows_) {
+        if (count == 0) found.push_back(row);
+    }
+    return found;
+}
+
+std::string Coverage::table() const {
+    std::string text;
+    for (const char* row : all_rows) text += fmt::format("{:>12}  {}\n", rows_.at(row), row);
+    return text;
+}
+
+}  // namespace sluice::simulation

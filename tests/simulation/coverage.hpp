@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "domain/job_state.hpp"
+#include "domain/result.hpp"
+
+namespace sluice::simulation {
+
+// How often each thing happened that a simulation is there to make happen: steps of jobs, refusals,
+// answers that never came, faults. The list is fixed: what is hit must be on it, and what is on it
+// must be hit.
+class Coverage {
+  public:
+    Coverage();
+
+    void step(std::optional<JobState> from, Step step, std::optional<JobState> to);
+    void refusal(std::string_view command, ErrorCode code);
+    void no_answer(std::string_view command);
+    void fault(std::string_view what);
+
+    void add(const Coverage& other);
+
+    std::uint64_t faults() const;
+    std::vector<std::string> never_hit() const;
+    std::string table() const;
+
+  private:
+    void hit(const std::string& row);
+
+    std::map<std::string, std::uint64_t> rows_;
+};
+
+}  // namespace sluice::simulation

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "application/engine.hpp"
+#include "application/ports/command_queue.hpp"
+#include "infrastructure/system_clock.hpp"
+#include "simulation/coverage.hpp"
+#include "simulation/disk.hpp"
+#include "simulation/timeline.hpp"
+#include "simulation/weather.hpp"
+#include "support/faulty_store.hpp"
+
+namespace sluice::simulation {
+
+class Node;
+
+// Who watches nodes. Called in the moment in which it happens.
+class Onlooker {
+  public:
+    virtual ~Onlooker() = default;
+
+    // A committer is about to decide this.
+    virtual void before(Node& node, Batch& batch) = 0;
+    // It has, unless the store gave no answer.
+    virtual void after(Node& node, Batch& batch, const Engine::Ran& ran) = 0;
+    virtual void is_slow() = 0;  // the store, with what was just decided
+    virtual void died(Node& node) = 0;
+    virtual void booted(Node& node) = 0;
+};
+
+// What all nodes share.
+struct Surroundings {
+    Timeline& timeline;
+    Dice& dice;
+    Weather& weather;
+    Disk& disk;
+    Coverage& coverage;
+    Onlooker& onlooker;
+    SystemClock::Reference clock;  // what nodes set their clocks by
+    bool disk_is_full = false;
+};
+
+// A process of the engine: one committer or a few, each of which takes what has arrived, has its
+// engine decide it, and is busy until that is on disk; only then do the answers leave. It can die
+// at any moment, and start again on what the disk has.
+class Node : public CommandQueue {
+  public:
+    Node(Surroundings& around, int number, int committers);
+
+    bool is_up() const { return !committers_.empty(); }
+    int number() const { return number_; }
+    Timestamp now() { return clock_->now(); }
+
+    void boot();
+    void die();
+
+    void forget(std::uint64_t ticket) override;
+    // What another committer has said.
+    void hint(const std::vector<Readied>& readied, Timestamp due);
+
+    // Of the committer that has the claims.
+    Timestamp next_due() const { return committers_.front()->engine.next_due(); }
+    std::size_t waiting_claims() const { return committers_.front()->engine.waiting_claims(); }
+    // The claims that should be waiting there.
+    const std::map<std::uint64_t, ClaimFilter>& parked() const { return parked_; }
+    int committers() const { return count_; }
+    bool is_busy() const;
+
+  protected:
+    bool add(Route route, Load load, const std::function<void(Batch&)>& put) override;
+
+  private:
+    struct Committer {
+        Committer(std::unique_ptr<Store> opened, Engine::Options options)
+            : inner(std::move(opened)), store(*inner), engine(store, options) {}
+
+        std::unique_ptr<Store> inner;
+        FaultyStore store;
+        Engine engine;
+        Batch inbox{};
+        bool has_work = false;
+        bool busy = false;
+        std::uint64_t alarm = 0;  // the last one that was set
+    };
+
+    void wake(std::size_t place);
+    void run(std::size_t place);
+    void finish(std::size_t place, const std::shared_ptr<Batch>& answers);
+    void set_alarm(std::size_t place);
+    const char* plan_fault(Committer& committer);
+    void note_parked(Batch& before, bool answered);
+    Duration time_to_commit();
+
+    Surroundings& around_;
+    const int number_;
+    const int count_;
+    const Duration clock_off_;  // from what it goes by
+    int life_ = 0;
+    std::unique_ptr<SystemClock> clock_;
+    std::vector<std::unique_ptr<Committer>> committers_;  // none: it is down
+    std::map<std::uint64_t, ClaimFilter> parked_;
+    std::size_t next_ = 0;  // of those that take what is about no job yet
+};
+
+}  // namespace sluice::simulation
