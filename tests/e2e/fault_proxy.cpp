@@ -67,10 +67,7 @@ FaultProxy::FaultProxy(std::uint16_t server_port)
 FaultProxy::~FaultProxy() {
     stop_ = true;
     thread_.join();
-    for (const Link& link : links_) {
-        close(link.client);
-        close(link.server);
-    }
+    for (const Link& link : links_) close_all(link);
     close(listener_);
 }
 
@@ -104,6 +101,36 @@ void FaultProxy::cut() {
     }
 }
 
+// A socket that does not linger is closed with a reset.
+void FaultProxy::reset() {
+    const std::lock_guard lock(mutex_);
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    for (Link& link : links_) {
+        for (const int side : {link.client, link.server}) {
+            setsockopt(side, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        }
+        link.requests.is_over = link.answers.is_over = true;
+        link.requests.pending.clear();
+        link.answers.pending.clear();
+    }
+}
+
+void FaultProxy::delay(std::chrono::milliseconds by) {
+    const std::lock_guard lock(mutex_);
+    delay_ = by;
+}
+
+void FaultProxy::repeat_requests(std::chrono::milliseconds later) {
+    const std::lock_guard lock(mutex_);
+    repeats_ = true;
+    repeat_delay_ = later;
+}
+
+void FaultProxy::repeat_no_more() {
+    const std::lock_guard lock(mutex_);
+    repeats_ = false;
+}
+
 void FaultProxy::abandon() {
     const std::lock_guard lock(mutex_);
     for (Link& link : links_) {
@@ -133,8 +160,7 @@ void FaultProxy::run() {
                 ++link;
                 continue;
             }
-            close(link->client);
-            close(link->server);
+            close_all(*link);
             link = links_.erase(link);
         }
     }
@@ -145,11 +171,13 @@ std::vector<pollfd> FaultProxy::wishes() {
     const std::lock_guard lock(mutex_);
     if (is_frozen_) return {};
     std::vector<pollfd> sockets{{listener_, POLLIN, 0}};
+    const Clock::time_point now = Clock::now();
     for (const Link& link : links_) {
         for (const Stream* stream : {&link.requests, &link.answers}) {
             const bool is_full = stream->pending.size() > pending_max;
+            const bool is_held = now < stream->held_until;
             if (!stream->is_over && !is_full) sockets.push_back({stream->from, POLLIN, 0});
-            if (!stream->pending.empty()) sockets.push_back({stream->to, POLLOUT, 0});
+            if (!stream->pending.empty() && !is_held) sockets.push_back({stream->to, POLLOUT, 0});
         }
     }
     return sockets;
@@ -169,28 +197,57 @@ void FaultProxy::let_in() {
     link.server = server;
     link.requests = {.from = client, .to = server};
     link.answers = {.from = server, .to = client};
+    if (repeats_) link.echo = connect_to(server_port_);
+    link.repeated = {.to = link.echo};
+}
+
+void FaultProxy::take_in(Link& link, Stream& stream) {
+    std::array<char, 64 * 1024> bytes{};
+    while (!stream.is_over && stream.pending.size() <= pending_max) {
+        const ssize_t count = recv(stream.from, bytes.data(), bytes.size(), MSG_DONTWAIT);
+        if (count < 0 && would_block()) return;
+        if (count <= 0) stream.is_over = true;
+        if (count <= 0 || stream.is_dropped) continue;
+        const auto size = static_cast<std::size_t>(count);
+        if (stream.pending.empty()) stream.held_until = Clock::now() + delay_;
+        stream.pending.append(bytes.data(), size);
+        if (&stream != &link.requests || link.echo < 0) continue;
+        if (link.repeated.pending.empty()) link.repeated.held_until = Clock::now() + repeat_delay_;
+        link.repeated.pending.append(bytes.data(), size);
+    }
+}
+
+void FaultProxy::pass_on(Stream& stream) {
+    if (Clock::now() < stream.held_until) return;
+    while (!stream.pending.empty()) {
+        const ssize_t count = send(stream.to, stream.pending.data(), stream.pending.size(),
+                                   MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (count < 0 && would_block()) return;
+        if (count < 0) stream.pending.clear();
+        if (count > 0) stream.pending.erase(0, static_cast<std::size_t>(count));
+    }
+}
+
+void FaultProxy::drain(int socket) {
+    std::array<char, 64 * 1024> bytes{};
+    while (recv(socket, bytes.data(), bytes.size(), MSG_DONTWAIT) > 0) continue;
 }
 
 // Moves what can be moved without waiting.
 void FaultProxy::forward(Link& link) {
     for (Stream* stream : {&link.requests, &link.answers}) {
-        std::array<char, 64 * 1024> bytes{};
-        while (!stream->is_over && stream->pending.size() <= pending_max) {
-            const ssize_t count = recv(stream->from, bytes.data(), bytes.size(), MSG_DONTWAIT);
-            if (count < 0 && would_block()) break;
-            if (count <= 0) stream->is_over = true;
-            if (count > 0 && !stream->is_dropped) {
-                stream->pending.append(bytes.data(), static_cast<std::size_t>(count));
-            }
-        }
-        while (!stream->pending.empty()) {
-            const ssize_t count = send(stream->to, stream->pending.data(), stream->pending.size(),
-                                       MSG_DONTWAIT | MSG_NOSIGNAL);
-            if (count < 0 && would_block()) break;
-            if (count < 0) stream->pending.clear();
-            if (count > 0) stream->pending.erase(0, static_cast<std::size_t>(count));
-        }
+        take_in(link, *stream);
+        pass_on(*stream);
     }
+    if (link.echo < 0) return;
+    pass_on(link.repeated);
+    drain(link.echo);
+}
+
+void FaultProxy::close_all(const Link& link) {
+    close(link.client);
+    close(link.server);
+    if (link.echo >= 0) close(link.echo);
 }
 
 // The end of one side is that of the other, once it has heard the last words. A server whose client
@@ -198,7 +255,8 @@ void FaultProxy::forward(Link& link) {
 bool FaultProxy::is_over(const Link& link) {
     const bool no_answers = link.answers.is_over && link.answers.pending.empty();
     const bool no_requests = link.requests.is_over && link.requests.pending.empty();
-    return no_answers || (no_requests && link.has_client);
+    const bool is_repeated = link.repeated.pending.empty();  // or will be, before the link goes
+    return is_repeated && (no_answers || (no_requests && link.has_client));
 }
 
 }  // namespace sluice::e2e

@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <list>
 #include <mutex>
@@ -35,6 +36,17 @@ class FaultProxy {
     // Closes the connections, on both sides.
     void cut();
 
+    // The same, as a reset: what is under way is lost, and both sides get an error.
+    void reset();
+
+    // From now on all that is said, also on new connections, arrives so much later. Zero ends it.
+    void delay(std::chrono::milliseconds by);
+
+    // From now on everything that clients say on new connections is said to the server a second
+    // time, so much later and on a connection of its own; what it answers to that nobody hears.
+    void repeat_requests(std::chrono::milliseconds later);
+    void repeat_no_more();
+
     // Closes the clients' sides only: to the server it looks as if they were still there, and what
     // they have sent arrives.
     void abandon();
@@ -43,12 +55,15 @@ class FaultProxy {
     void close_down();
 
   private:
+    using Clock = std::chrono::steady_clock;
+
     struct Stream {
         int from = -1;
         int to = -1;
         bool is_dropped = false;  // what comes is thrown away
         bool is_over = false;     // nothing more comes
         std::string pending{};
+        Clock::time_point held_until{};  // until then nothing of it moves on
     };
     struct Link {
         int client = -1;
@@ -56,13 +71,19 @@ class FaultProxy {
         bool has_client = true;
         Stream requests{};
         Stream answers{};
+        int echo = -1;  // the connection on which the requests are repeated
+        Stream repeated{};
     };
 
     void run();
     std::vector<pollfd> wishes();
     void let_in();
     void forward(Link& link);
+    void take_in(Link& link, Stream& stream);
+    static void pass_on(Stream& stream);
+    static void drain(int socket);
     static bool is_over(const Link& link);
+    static void close_all(const Link& link);
 
     const std::uint16_t server_port_;
     std::uint16_t port_ = 0;
@@ -73,6 +94,9 @@ class FaultProxy {
     std::list<Link> links_;
     bool is_frozen_ = false;
     bool lets_in_ = true;
+    bool repeats_ = false;
+    std::chrono::milliseconds delay_{0};
+    std::chrono::milliseconds repeat_delay_{0};
 
     std::thread thread_;
 };

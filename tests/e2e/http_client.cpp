@@ -157,10 +157,10 @@ std::string Client::receive_some(Millis patience) {
 }
 
 Response Client::request(std::string_view method, std::string_view path, std::string_view body,
-                         const Headers& headers) {
+                         const Headers& headers, Millis patience) {
     if (socket_ < 0 || ended_ || last_one_) reconnect();
     send(request_text(method, path, body, headers));
-    std::optional<Response> response = receive();
+    std::optional<Response> response = receive(patience);
     if (!response) {
         throw std::runtime_error("no answer to " + std::string(method) + " " + std::string(path));
     }
@@ -180,12 +180,20 @@ bool Client::is_closed_by_peer(Millis patience) {
     return input_.empty() && !fill(deadline) && ended_;
 }
 
-EventStream::EventStream(std::uint16_t port, std::string_view path, const Headers& headers)
+EventStream::EventStream(std::uint16_t port, std::string_view path, const Headers& headers,
+                         Millis patience)
     : client_(port) {
     client_.send(request_text("GET", path, "", headers));
-    auto head = client_.receive_head();
+    auto head = client_.receive_head(patience);
     if (!head) throw std::runtime_error("no answer to " + std::string(path));
     head_ = *std::move(head);
+    const std::string length = head_.header("Content-Length");
+    const std::size_t size = length.empty() ? 0 : std::stoul(length);
+    while (head_.body.size() < size) {
+        const std::string more = client_.receive_some(patience);
+        if (more.empty()) throw std::runtime_error("half an answer to " + std::string(path));
+        head_.body += more;
+    }
 }
 
 std::optional<StreamEvent> EventStream::next(Millis patience) {

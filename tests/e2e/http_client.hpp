@@ -48,7 +48,7 @@ class Client {
     Response get(std::string_view path, const Headers& headers = {});
     Response post(std::string_view path, std::string_view body, const Headers& headers = {});
     Response request(std::string_view method, std::string_view path, std::string_view body,
-                     const Headers& headers = {});
+                     const Headers& headers = {}, Millis patience = Millis(15'000));
 
     // Whether the peer closes the connection within this time without sending more.
     bool is_closed_by_peer(Millis patience);
@@ -82,8 +82,10 @@ struct StreamEvent {
 // Server-Sent Events as they come.
 class EventStream {
   public:
-    EventStream(std::uint16_t port, std::string_view path, const Headers& headers = {});
+    EventStream(std::uint16_t port, std::string_view path, const Headers& headers = {},
+                Millis patience = Millis(15'000));
 
+    // Of an answer that is no stream, with its body.
     const Response& head() const { return head_; }
 
     // The next event. Nothing: the stream has ended, or none came in time.

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -15,6 +17,12 @@ enum class Phase { chaos, healing, over };
 
 inline constexpr const char* queue_name = "campaign";
 
+// Clients and workers are of the one or the other by turns.
+inline constexpr std::array<const char*, 2> tenants{"default", "south"};
+inline const char* tenant_of(int number) {
+    return tenants[static_cast<std::size_t>(number) % tenants.size()];
+}
+
 // What all actors share.
 class Stage {
   public:
@@ -26,17 +34,37 @@ class Stage {
     std::uint64_t seed;
     std::atomic<Phase> phase = Phase::chaos;
 
+    // How long actors wait for an answer. A network that swallows answers makes them wait in vain.
+    e2e::Millis patience{15'000};
+    // The network may say a request twice, so that all that makes jobs must have a key.
+    bool always_keyed = false;
+
     // Jobs that were acknowledged.
-    void remember(const std::string& job);
-    std::optional<std::string> any_job(simulation::Dice& dice);
-    std::optional<std::string> recent_job(simulation::Dice& dice);
+    void remember(const std::string& job, const std::string& tenant = tenants[0]);
+    std::optional<std::string> any_job(simulation::Dice& dice,
+                                       const std::string& tenant = tenants[0]);
+    std::optional<std::string> recent_job(simulation::Dice& dice,
+                                          const std::string& tenant = tenants[0]);
+    // All of them without the first ones, in order.
+    struct Known {
+        std::string job;
+        std::string tenant;
+    };
+    std::vector<Known> jobs_after(std::size_t count);
+    // Of the other tenant.
+    std::optional<std::string> foreign_job(simulation::Dice& dice, const std::string& tenant);
 
   private:
     std::mutex mutex_;
-    std::vector<std::string> jobs_;
+    std::map<std::string, std::vector<std::string>> jobs_;  // by tenant
+    std::vector<Known> all_;
 };
 
-// Submits, cancels, reads and replays until the healing begins.
+// A job that asks for everything that jobs can ask for.
+e2e::Fields new_job(Stage& stage, simulation::Dice& dice, const std::string& tenant,
+                    const std::string& mark);
+
+// Submits, cancels, reads, follows and replays until the healing begins.
 void act_as_client(Stage& stage, int number);
 
 // Claims jobs and does to them what workers do, good and bad, until all is over.

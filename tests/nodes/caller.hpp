@@ -17,7 +17,8 @@ struct Call {
     std::string method = "POST";
     std::string path{};
     std::string body{};
-    std::string key{};  // Idempotency-Key
+    std::string key{};     // Idempotency-Key
+    e2e::Millis waits{0};  // how long the answer may take by the request's own wish
 };
 
 struct Answer {
@@ -31,10 +32,19 @@ struct Answer {
 // Someone who talks to any of the nodes and has everything recorded. One thread.
 class Caller {
   public:
-    Caller(Nodes& nodes, Record& record, std::string name, std::uint64_t seed)
-        : nodes_(nodes), record_(record), name_(std::move(name)), dice(seed) {}
+    Caller(Nodes& nodes, Record& record, std::string name, std::uint64_t seed,
+           std::string tenant = "default")
+        : nodes_(nodes),
+          record_(record),
+          name_(std::move(name)),
+          tenant_(std::move(tenant)),
+          dice(seed) {}
 
     const std::string& name() const { return name_; }
+    const std::string& tenant() const { return tenant_; }
+
+    // How long it waits for an answer before it gives up.
+    void set_patience(e2e::Millis patience) { patience_ = patience; }
 
     // One call to a node of chance.
     Answer once(const Call& call);
@@ -43,13 +53,22 @@ class Caller {
     // most.
     Answer until_known(const Call& call);
 
+    // Follows a stream of events at a node of chance from after `last`, for so long at most, and
+    // returns the id of the last event that came.
+    std::int64_t follow(const std::string& job, const std::string& path, std::int64_t last,
+                        e2e::Millis time);
+
   private:
     Answer send(const Call& call);
+    Answer send_follow(const std::string& path, std::int64_t last, e2e::Millis time);
     e2e::Client& connection();
+    void write(const Call& call, std::int64_t t0, const Answer& answer);
 
     Nodes& nodes_;
     Record& record_;
     std::string name_;
+    std::string tenant_;
+    e2e::Millis patience_{15'000};
     std::unique_ptr<e2e::Client> client_;
     std::uint16_t port_ = 0;
 

@@ -7,6 +7,8 @@
 
 #include "nodes/actors.hpp"
 #include "nodes/history_export.hpp"
+#include "nodes/ledger_export.hpp"
+#include "nodes/saboteur.hpp"
 
 namespace sluice::nodes {
 namespace {
@@ -15,10 +17,10 @@ using e2e::Json;
 using e2e::List;
 using e2e::Millis;
 using e2e::text;
-using simulation::Dice;
 using Clock = std::chrono::steady_clock;
 
 constexpr Millis drain_patience{120'000};
+constexpr Millis network_patience{3000};
 
 // Threads of actors of one kind. When it goes it sets the phase that ends them and waits for them.
 class Crowd {
@@ -50,68 +52,6 @@ class Crowd {
     std::vector<std::thread> threads_;
 };
 
-// Kills nodes, stops some in order, freezes some, and starts them again.
-class Killer {
-  public:
-    Killer(Stage& stage, const Plan& plan)
-        : nodes_(stage.nodes), record_(stage.record), dice_(plan.seed), freezes_(plan.freezes) {}
-
-    void run_until(Clock::time_point end) {
-        while (Clock::now() < end) {
-            wait(Millis(700 + dice_.below(1000)));
-            const int node = dice_.below(nodes_.count());
-            if (freezes_ && dice_.one_in(4)) {
-                freeze(node);
-            } else {
-                take_down(node);
-                if (dice_.one_in(4)) take_down(dice_.below(nodes_.count()));
-                wait(Millis(dice_.below(600)));
-                start_all();
-            }
-        }
-    }
-
-  private:
-    void take_down(int node) {
-        if (!nodes_.is_up(node)) return;
-        if (dice_.one_in(6)) {
-            record_.note("stop", "killer", {{"node", node}});
-            EXPECT_EQ(nodes_.stop(node), 0) << "node " << node;
-        } else {
-            record_.note("kill", "killer", {{"node", node}});
-            nodes_.kill(node);
-        }
-    }
-
-    void freeze(int node) {
-        record_.note("freeze", "killer", {{"node", node}});
-        nodes_.freeze(node);
-        std::this_thread::sleep_for(Millis(200 + dice_.below(2000)));
-        nodes_.thaw(node);
-    }
-
-    void start_all() {
-        for (int node = 0; node < nodes_.count(); ++node) {
-            if (nodes_.is_up(node)) continue;
-            nodes_.start(node);
-            record_.note("start", "killer", {{"node", node}});
-        }
-    }
-
-    void wait(Millis time) {
-        const auto end = Clock::now() + time;
-        do {
-            nodes_.look_after();
-            std::this_thread::sleep_for(std::min(time, Millis(20)));
-        } while (Clock::now() < end);
-    }
-
-    Nodes& nodes_;
-    Record& record_;
-    Dice dice_;
-    bool freezes_;
-};
-
 bool has_ended(const Json& job) {
     const std::string state = text(job, "state");
     return state != "queued" && state != "running" && e2e::is_null(job, "locked_by");
@@ -132,30 +72,50 @@ List drain(Nodes& nodes) {
     return jobs;
 }
 
-}  // namespace
+Wiring wiring_for(const Plan& plan) {
+    return {.client_proxies = plan.client_network,
+            .database_port = plan.database_network ? plan.database->port() : std::uint16_t{0},
+            .own_clocks = plan.clock_steps};
+}
 
-Files run_campaign(const Plan& plan, const std::filesystem::path& folder) {
-    Files files{folder / "record.jsonl", folder / "history.jsonl"};
-    Nodes nodes(plan.store, plan.nodes);
-    Record record(files.record);
+void write_plan(const Plan& plan, Record& record) {
     record.note("plan", "campaign",
                 {{"seed", plan.seed},
                  {"nodes", plan.nodes},
                  {"slack_ms", plan.slack.count()},
                  {"clocks_ms", plan.clocks.count()},
+                 {"clock_steps", plan.clock_steps},
+                 {"repeated_requests", plan.client_network},
+                 {"strict_order", plan.strict_order},
                  {"starts_renew_leases", plan.starts_renew_leases}});
+}
+
+}  // namespace
+
+Files run_campaign(const Plan& plan, const std::filesystem::path& folder) {
+    Files files{folder / "record.jsonl", folder / "history.jsonl"};
+    Nodes nodes(plan.store, plan.nodes, wiring_for(plan));
+    Record record(files.record);
+    write_plan(plan, record);
     Stage stage(nodes, record, plan.seed);
+    if (plan.client_network) {
+        stage.patience = network_patience;
+        stage.always_keyed = true;
+    }
+    Saboteur saboteur(stage, plan);
     {
         const Crowd workers(stage, act_as_worker, plan.workers, Phase::over);
         {
             const Crowd clients(stage, act_as_client, plan.clients, Phase::healing);
-            Killer(stage, plan).run_until(Clock::now() + plan.duration);
+            saboteur.run_until(Clock::now() + plan.duration);
         }
+        saboteur.heal();
         drain(nodes);
     }
     record.finish();
     export_history(nodes.port(0), drain(nodes), files.history);
     for (int node = 0; node < nodes.count(); ++node) EXPECT_EQ(nodes.stop(node), 0);
+    export_ledger(plan.store, files.history);
     return files;
 }
 

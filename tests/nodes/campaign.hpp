@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string>
 
+#include "e2e/postgres_server.hpp"
+
 namespace sluice::nodes {
 
 struct Plan {
@@ -13,12 +15,21 @@ struct Plan {
     int clients = 4;
     std::chrono::seconds duration{15};
     std::uint64_t seed = 1;
-    bool freezes = false;  // nodes also stand still for a while and then go on
+
+    // What happens to them; the seed says when and to whom.
+    bool kills = true;            // nodes die or are stopped, and start again
+    bool freezes = false;         // nodes also stand still for a while and then go on
+    bool client_network = false;  // between clients and nodes: lost answers, repeated requests,…
+    bool clock_steps = false;     // nodes' wall clocks are set by an hour
+    bool database_network = false;  // the same between nodes and the database; needs `database`
+    bool database_crashes = false;  // the database dies, or kills backends; needs `database`
+    e2e::PostgresServer* database = nullptr;  // which the campaign may mistreat
 
     // What the checker must know of the store.
     std::chrono::milliseconds slack{5};   // between a step's time and the moment others see it
     std::chrono::milliseconds clocks{5};  // between the nodes' clocks and the clients'
     bool starts_renew_leases = false;     // as with a store that one node has for itself
+    bool strict_order = false;            // claims are served in one order, as there
 };
 
 // What a campaign leaves for the checker.
@@ -27,9 +38,9 @@ struct Files {
     std::filesystem::path history{};
 };
 
-// Clients and workers use the nodes while these are killed and started again; then everything is
-// given time to end. Fails the test when something does not end, or a node does not start or stop
-// as it should.
+// Clients and workers use the nodes while all this happens to them; then everything is given time
+// to end. Fails the test when something does not end, or a node does not start or stop as it
+// should.
 Files run_campaign(const Plan& plan, const std::filesystem::path& folder);
 
 }  // namespace sluice::nodes

@@ -36,19 +36,47 @@ void export_pages(e2e::Client& http, const std::string& job, const std::string& 
     }
 }
 
+// All pages of a list.
+void list_all(e2e::Client& http, const std::string& path, const std::string& member, List& items) {
+    std::string cursor;
+    do {
+        const Json page =
+            get(http, path + "&limit=200" + (cursor.empty() ? "" : "&cursor=" + cursor));
+        for (const Json& item : e2e::list(page, member)) items.push_back(item);
+        cursor = text(page, "next_cursor");
+    } while (!cursor.empty());
+}
+
+// The things that follow jobs, and what happened to each.
+void export_gadgets(e2e::Client& http, const std::string& tenant, std::ofstream& file) {
+    List gadgets;
+    const std::string kind = gadget_kind;
+    list_all(http, "/api/v1/entities?kind=" + kind + "&tenant=" + tenant, "entities", gadgets);
+    for (const Json& gadget : gadgets) {
+        List events;
+        for (std::int64_t after = 0;;) {
+            const Json page = get(http, "/api/v1/entities/" + kind + "/" + text(gadget, "id") +
+                                            "/events?limit=1000&tenant=" + tenant +
+                                            "&after=" + std::to_string(after));
+            const List& items = e2e::list(page, "events");
+            if (items.empty()) break;
+            events.insert(events.end(), items.begin(), items.end());
+            after = e2e::number(page, "next_after");
+        }
+        file << serialize(Fields{{"kind", "entity"}, {"entity", gadget}, {"events", events}})
+             << '\n';
+    }
+}
+
 }  // namespace
 
 List all_jobs(std::uint16_t port) {
     e2e::Client http(port);
     List jobs;
-    std::string cursor;
-    do {
-        const std::string from = cursor.empty() ? "" : "&cursor=" + cursor;
-        const Json page =
-            get(http, "/api/v1/jobs?limit=200&queue=" + std::string(queue_name) + from);
-        for (const Json& job : e2e::list(page, "jobs")) jobs.push_back(job);
-        cursor = text(page, "next_cursor");
-    } while (!cursor.empty());
+    for (const std::string tenant : tenants) {
+        list_all(http, "/api/v1/jobs?queue=" + std::string(queue_name) + "&tenant=" + tenant,
+                 "jobs", jobs);
+    }
     return jobs;
 }
 
@@ -60,6 +88,7 @@ void export_history(std::uint16_t port, const List& jobs, const std::filesystem:
         export_pages(http, text(job, "id"), "event", file);
         export_pages(http, text(job, "id"), "log", file);
     }
+    for (const char* tenant : tenants) export_gadgets(http, tenant, file);
     file.close();
     if (!file) throw std::runtime_error("cannot write " + path.string());
 }

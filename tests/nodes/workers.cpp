@@ -30,8 +30,11 @@ class Worker {
     Worker(Stage& stage, int number)
         : stage_(stage),
           caller_(stage.nodes, stage.record, "worker-" + std::to_string(number),
-                  stage.seed * 1000 + seeds_of_workers + static_cast<std::uint64_t>(number)),
-          dice_(caller_.dice) {}
+                  stage.seed * 1000 + seeds_of_workers + static_cast<std::uint64_t>(number),
+                  tenant_of(number)),
+          dice_(caller_.dice) {
+        caller_.set_patience(stage.patience);
+    }
 
     void run() {
         while (stage_.phase != Phase::over) {
@@ -77,10 +80,12 @@ std::vector<Held> Worker::claim() {
          .args = {{"worker", worker_id()}, {"limit", limit}, {"lease_ms", term}, {"wait_ms", wait}},
          .path = "/api/v1/leases",
          .body = serialize(Fields{{"worker_id", worker_id()},
+                                  {"tenant", caller_.tenant()},
                                   {"queues", List{queue_name}},
                                   {"limit", limit},
                                   {"lease_ms", term},
-                                  {"wait_ms", wait}})});
+                                  {"wait_ms", wait}}),
+         .waits = Millis(wait)});
     std::vector<Held> all;
     if (!answer.is_ok()) {
         pause(50);
@@ -111,7 +116,8 @@ Answer Worker::say(const Held& held, const std::string& op, const Fields& body, 
 
 void Worker::heartbeat(Held& held) {
     const Answer answer =
-        say(held, "heartbeat", {{"progress", dice_.below(100)}, {"lease_ms", held.term_ms}});
+        say(held, "heartbeat", {{"progress", dice_.below(100)}, {"lease_ms", held.term_ms}},
+            {{"lease_ms", held.term_ms}});
     held.is_over = answer.is_known() && !answer.is_ok();
     held.is_canceled = answer.is_ok() && e2e::flag(answer.body, "cancel_requested");
 }
@@ -158,7 +164,9 @@ void Worker::work_on(Held& held) {
     work_a_while(held);
     if (is_chaos() && dice_.percent(4)) return vanish(held);
     // One that does not see the time: its lease has ended, or is just ending, when it speaks again.
-    if (is_chaos() && dice_.percent(3)) pause(held.term_ms - 50 + dice_.below(400));
+    if (is_chaos() && dice_.percent(3)) {
+        pause(held.term_ms - 50 + dice_.below(dice_.one_in(3) ? 2000 : 400));
+    }
     if (held.is_over && !dice_.one_in(10)) return;
     if (held.is_canceled && !dice_.one_in(5)) {
         return dice_.one_in(4) ? hand_back(held) : report(held, {{"outcome", "canceled"}});

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace sluice::nodes {
+
+// Adds the rows of the store's events to the history, with all that their hashes cover: the API
+// shows less of it. Nothing may use the store meanwhile.
+void export_ledger(const std::string& store, const std::filesystem::path& history);
+
+}  // namespace sluice::nodes

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <vector>
+
+#include "nodes/actors.hpp"
+#include "nodes/campaign.hpp"
+
+namespace sluice::nodes {
+
+// Does to nodes, networks, clocks and the database what the plan allows, one thing after the other,
+// and has it all noted. One thread, that of the nodes.
+class Saboteur {
+  public:
+    Saboteur(Stage& stage, const Plan& plan);
+
+    void run_until(std::chrono::steady_clock::time_point end);
+
+    // Everything is up, and the clocks show a time at which all that was put off is due.
+    void heal();
+
+  private:
+    using Fault = void (Saboteur::*)();
+
+    void kill_some();
+    void freeze_one();
+    void disturb_clients();
+    void disturb_database_links();
+    void crash_database();
+    void step_clock();
+
+    void take_down(int node);
+    void start_all();
+    void disturb(e2e::FaultProxy& network, int node, const std::string& whose, bool may_repeat);
+    void wait(e2e::Millis time);
+    void note(const std::string& what, e2e::Fields args);
+    int any_node() { return dice_.below(nodes_.count()); }
+
+    Nodes& nodes_;
+    Record& record_;
+    const Plan& plan_;
+    simulation::Dice dice_;
+    std::vector<Fault> faults_;
+};
+
+}  // namespace sluice::nodes
