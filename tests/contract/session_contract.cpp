@@ -259,6 +259,21 @@ TEST_P(StoreContract, AReopenedStoreGoesOnWithItsQueueItsKeysAndItsLeases) {
     EXPECT_EQ(find(JobId{4}), retried);
 }
 
+TEST_P(StoreContract, AReopenedStoreBlocksAJobUntilTheLastOfItsDependenciesHasEnded) {
+    const Job first = put_running(spec(1));
+    put_running(spec(3), {.token = 1003});
+    JobSpec after_all = spec(4);
+    after_all.depends_on = {JobId{1}, JobId{3}};
+    put_blocked(after_all);
+    finish(ended(first, JobState::succeeded, at(1)));
+
+    if (!reopen()) GTEST_SKIP() << "not a durable store";
+
+    EXPECT_EQ(claimable(at(9)), Ids{});
+    EXPECT_EQ(commit([](Session& session) { return session.jobs().dependents(Ids{{3}}); }),
+              Ids{{4}});
+}
+
 TEST_P(StoreContract, AReopenedStoreHasNothingThatWasRolledBack) {
     const Arrival arrival{queued(spec(1)), false};
     roll_back([&](Session& session) { session.jobs().put({&arrival, 1}); });
