@@ -57,12 +57,15 @@ resume() {
     try_start "$port" || die "the server has not started: $(cat "$folder/log")"
 }
 
+# The files of some hundred databases take long to remove; nobody has to wait for that.
 stop() {
+    local gone home=''
     halt
-    if [[ -L $folder/home ]]; then
-        rm -rf "$(readlink "$folder/home")"
-    fi
+    gone=$(mktemp -d "$folder/gone.XXXXXX")
+    if [[ -e $folder/data ]]; then mv "$folder/data" "$gone"; fi
+    if [[ -L $folder/home ]]; then home=$(readlink "$folder/home"); fi
     rm -rf "${folder:?}"/{home,data,url}
+    setsid rm -rf "$gone" ${home:+"$home"} </dev/null >/dev/null 2>&1 &
 }
 
 # A socket's path may have about 100 bytes, and the user that the server runs as may not be able to
