@@ -20,10 +20,7 @@ namespace sluice::chaos {
 namespace {
 
 namespace fs = std::filesystem;
-using e2e::Json;
-using e2e::List;
 using e2e::Millis;
-using e2e::text;
 using Clock = std::chrono::steady_clock;
 
 constexpr Millis recovery_max{5000};  // on a machine that is busy with other tests
@@ -56,11 +53,6 @@ e2e::Fields plan_of(const Scene& scene) {
             {"slack_ms", postgres ? 1000 : 5},
             {"clocks_ms", postgres ? 200 : 5},
             {"starts_renew_leases", !postgres}};
-}
-
-bool has_ended(const Json& job) {
-    const std::string state = text(job, "state");
-    return state != "queued" && state != "running" && e2e::is_null(job, "locked_by");
 }
 
 std::string integrity_check(const std::string& path) {
@@ -189,8 +181,7 @@ void Episode::complain(const std::string& what) {
 }
 
 bool Episode::all_ended() {
-    const List jobs = nodes::all_jobs(nodes_->port(0));
-    return std::all_of(jobs.begin(), jobs.end(), has_ended);
+    return nodes::all_ended(nodes::all_jobs(nodes_->port(0)));
 }
 
 void Episode::drain() {

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <thread>
 
 #include "nodes/actors.hpp"
@@ -13,10 +12,8 @@
 namespace sluice::nodes {
 namespace {
 
-using e2e::Json;
 using e2e::List;
 using e2e::Millis;
-using e2e::text;
 using Clock = std::chrono::steady_clock;
 
 constexpr Millis drain_patience{120'000};
@@ -52,23 +49,18 @@ class Crowd {
     std::vector<std::thread> threads_;
 };
 
-bool has_ended(const Json& job) {
-    const std::string state = text(job, "state");
-    return state != "queued" && state != "running" && e2e::is_null(job, "locked_by");
-}
-
 // Waits until every job has ended and let go of its lease, and returns them.
 List drain(Nodes& nodes) {
     List jobs;
-    const bool all_ended = e2e::eventually(
+    const bool is_empty = e2e::eventually(
         [&] {
             std::this_thread::sleep_for(Millis(200));
             nodes.look_after();
             jobs = all_jobs(nodes.port(0));
-            return std::all_of(jobs.begin(), jobs.end(), has_ended);
+            return all_ended(jobs);
         },
         drain_patience);
-    EXPECT_TRUE(all_ended) << "jobs have not ended " << drain_patience.count() << " ms after";
+    EXPECT_TRUE(is_empty) << "jobs have not ended " << drain_patience.count() << " ms after";
     return jobs;
 }
 

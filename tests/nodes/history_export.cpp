@@ -1,5 +1,6 @@
 #include "nodes/history_export.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <stdexcept>
 
@@ -78,6 +79,13 @@ List all_jobs(std::uint16_t port) {
                  "jobs", jobs);
     }
     return jobs;
+}
+
+bool all_ended(const List& jobs) {
+    return std::all_of(jobs.begin(), jobs.end(), [](const Json& job) {
+        const std::string state = text(job, "state");
+        return state != "queued" && state != "running" && e2e::is_null(job, "locked_by");
+    });
 }
 
 void export_history(std::uint16_t port, const List& jobs, const std::filesystem::path& path) {
