@@ -9,6 +9,7 @@
 #include <memory>
 #include <thread>
 
+#include "bench/deploy_jobs.hpp"
 #include "bench/figures.hpp"
 #include "bench/jobs.hpp"
 
@@ -16,7 +17,11 @@ namespace sluice::bench {
 
 enum class Step { submit, claim, report };
 
+// The contract by whose paths the steps are taken.
+enum class Contract { native, deploy };
+
 struct Plan {
+    Contract contract = Contract::native;
     std::vector<Step> steps{};
     std::vector<int> ports{};  // of the nodes; connections take turns
     Servers servers{};
@@ -76,13 +81,15 @@ class ClosedLoop {
 
   private:
     struct Client {
-        Client(Poller& poller, std::uint32_t place, int port) : connection(poller, place, port) {}
+        Client(Poller& poller, std::uint32_t place, int port)
+            : connection(poller, place, port), deploy(place) {}
 
         Connection connection;
+        DeployTexts deploy;
         AnswerReader reader{};
         std::size_t step = 0;
         TimePoint sent{};
-        std::vector<std::string_view> leases{};
+        std::size_t claimed = 0;  // jobs that it has to report
         std::string report{};
     };
 
@@ -97,10 +104,14 @@ class ClosedLoop {
     }
 
     void send(Client& client) {
+        const bool is_deploy = plan_.contract == Contract::deploy;
         client.sent = Clock::now();
         switch (plan_.steps[client.step]) {
-            case Step::submit: begun_ += plan_.batch; return client.connection.send(submit_text_);
-            case Step::claim: return client.connection.send(claim_text_);
+            case Step::submit:
+                begun_ += plan_.batch;
+                return client.connection.send(is_deploy ? client.deploy.create() : submit_text_);
+            case Step::claim:
+                return client.connection.send(is_deploy ? client.deploy.claim() : claim_text_);
             case Step::report: return client.connection.send(client.report);
         }
     }
@@ -111,6 +122,7 @@ class ClosedLoop {
         if (!answer) return;
         window_.add_answer(Clock::now() - client.sent);
         demand_success(*answer);
+        if (plan_.contract == Contract::deploy) demand_deploy_success(*answer);
         const bool goes_on = take(client, *answer);
         client.connection.consume(answer->bytes);
 
@@ -127,21 +139,31 @@ class ClosedLoop {
         switch (plan_.steps[client.step]) {
             case Step::submit: counted_.submitted += jobs; break;
             case Step::claim:
-                find_leases(answer.body, client.leases);
-                jobs = client.leases.size();
+                jobs = take_claimed(client, answer);
                 counted_.claimed += jobs;
                 if (jobs == 0 || (jobs < plan_.batch && plan_.steps[0] == Step::submit)) {
                     return end_of_queue(jobs);
                 }
-                write_report(client.report, client.leases, plan_.batch > 1);
                 break;
             case Step::report:
-                jobs = client.leases.size();
+                jobs = client.claimed;
                 counted_.succeeded += jobs;
                 break;
         }
         if (client.step + 1 == plan_.steps.size()) window_.add_jobs(jobs);
         return true;
+    }
+
+    // Writes the report of what was claimed; says how many jobs it is about.
+    std::size_t take_claimed(Client& client, const Answer& answer) {
+        if (plan_.contract == Contract::deploy) {
+            client.claimed = client.deploy.write_report(client.report, answer.body) ? 1 : 0;
+            return client.claimed;
+        }
+        find_leases(answer.body, leases_);
+        client.claimed = leases_.size();
+        if (!leases_.empty()) write_report(client.report, leases_, plan_.batch > 1);
+        return client.claimed;
     }
 
     // Each client of a cycle claims as many as it has just submitted, so all must find some.
@@ -197,6 +219,7 @@ class ClosedLoop {
     Window window_;
     Poller poller_{};
     std::vector<std::unique_ptr<Client>> clients_{};
+    std::vector<std::string_view> leases_{};  // of the claim that is being read
     std::size_t busy_ = 0;
     std::uint64_t begun_ = 0;  // jobs in submits that were sent
     bool ending_ = false;

@@ -13,6 +13,7 @@ namespace {
 constexpr const char* usage = R"(usage: load <mode> [--option value]...
 
   submit, cycle, drain      the engine: submit; submit, claim, report; claim, report
+  deploy                    the engine: create, claim, report by the paths of the contract deploy
   pickup                    the engine: from a submit to the answer of a parked claim
   park                      the engine: claims that wait, and nothing comes
   put, reserve              beanstalkd: put; reserve and delete
@@ -71,8 +72,10 @@ class Options {
     std::map<std::string, std::string> values_{};
 };
 
-void run_closed_loop(const Options& options, std::vector<Step> steps) {
-    ClosedLoop loop({.steps = std::move(steps),
+void run_closed_loop(const Options& options, std::vector<Step> steps,
+                     Contract contract = Contract::native) {
+    ClosedLoop loop({.contract = contract,
+                     .steps = std::move(steps),
                      .ports = options.ports(),
                      .servers = options.servers(),
                      .queue = options.text("queue", "bench"),
@@ -158,6 +161,11 @@ void run(std::string_view mode, const Options& options) {
     if (mode == "submit") return run_closed_loop(options, {Step::submit});
     if (mode == "cycle") {
         return run_closed_loop(options, {Step::submit, Step::claim, Step::report});
+    }
+    if (mode == "deploy") {
+        add_runtime_node(options.ports().front());
+        return run_closed_loop(options, {Step::submit, Step::claim, Step::report},
+                               Contract::deploy);
     }
     if (mode == "drain") return run_closed_loop(options, {Step::claim, Step::report});
     if (mode == "pickup") {
