@@ -18,7 +18,7 @@ char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-// The form in which names are compared.
+// The form in which the names of paths are looked for.
 std::string plain_name(std::string_view name) {
     std::string plain;
     for (const char c : name) {
@@ -91,11 +91,6 @@ void SecretMarks::Marks::add_hint(std::string hint) {
     hints.push_back(std::move(hint));
 }
 
-void SecretMarks::Marks::add_name(std::string_view name) {
-    names.push_back(plain_name(name));
-    add_hint(names.back());
-}
-
 // The last step that must be a member's name is the hint.
 void SecretMarks::Marks::add_path(std::string_view path) {
     paths.push_back(split_path(path));
@@ -112,7 +107,7 @@ void SecretMarks::Marks::add_path(std::string_view path) {
 
 bool SecretMarks::Marks::may_be_in(std::string_view json) const {
     if (always_look) return true;
-    if (hints.empty()) return false;
+    if (hints.empty() && names.empty()) return false;
     const char* const begin = json.data();
     const char* const end = begin + json.size();
     for (const char* at = begin; at != end; ++at) {
@@ -125,6 +120,8 @@ bool SecretMarks::Marks::may_be_in(std::string_view json) const {
         }
         if (quote == begin || quote[-1] != '"') continue;
         --quote;
+        if (names.may_match_before(begin, quote)) return true;
+        if (hints.empty()) continue;
         const char* name = quote;
         while (name != begin && is_joint(name[-1])) --name;
         if (name == begin || !hint_ends[static_cast<unsigned char>(lower(name[-1]))]) continue;
@@ -140,10 +137,7 @@ template <class Take>
 void SecretMarks::Marks::find_in(std::string_view json, Take take) const {
     const auto is_secret = [this](const JsonPath& place) {
         const JsonStep& last = place.back();
-        if (last.is_member &&
-            std::find(names.begin(), names.end(), plain_name(last.name)) != names.end()) {
-            return true;
-        }
+        if (last.is_member && names.match(last.name)) return true;
         return std::any_of(paths.begin(), paths.end(),
                            [&](const Path& path) { return leads_to(path, place); });
     };
@@ -163,17 +157,10 @@ std::string_view SecretMarks::Marks::shown(std::string_view json, std::string& r
     return room;
 }
 
-const std::vector<std::string>& SecretMarks::usual_names() {
-    static const std::vector<std::string> names{"password",   "passwd",        "secret",
-                                                "token",      "api_key",       "private_key",
-                                                "access_key", "authorization", "credentials"};
-    return names;
-}
-
-SecretMarks::SecretMarks() : SecretMarks(usual_names(), JobTypes()) {}
+SecretMarks::SecretMarks() : SecretMarks(SecretNames::usual_marks(), JobTypes()) {}
 
 SecretMarks::SecretMarks(const std::vector<std::string>& names, const JobTypes& types) {
-    for (const std::string& name : names) of_all_.add_name(name);
+    of_all_.names = SecretNames(names);
     of_default_ = of_all_;
     for (const std::string& path : types.fallback().redact) of_default_.add_path(path);
     for (const auto& [name, type] : types.all()) {
@@ -189,7 +176,7 @@ const SecretMarks& SecretMarks::none() {
 }
 
 std::string SecretMarks::problem_with_name(std::string_view name) {
-    if (plain_name(name).empty() || name.size() > name_bytes_max || has_unusual_bytes(name)) {
+    if (!SecretNames::is_mark(name) || name.size() > name_bytes_max || has_unusual_bytes(name)) {
         return "must be a member's name, of letters, digits and the like";
     }
     return {};

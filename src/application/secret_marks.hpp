@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "application/secret_names.hpp"
 #include "domain/job.hpp"
 #include "domain/job_type.hpp"
 #include "domain/result.hpp"
@@ -15,8 +16,8 @@ namespace sluice {
 // What stands in a secret's place wherever others can see it.
 inline constexpr std::string_view secret_stand_in = "***";
 
-// Which parts of a payload are secret: members of certain names, wherever they stand, and what
-// stands at the paths that the job's type lists. A name counts without regard to case, '_' and '-'.
+// Which parts of a payload are secret: members with the name of a secret (SecretNames), wherever
+// they stand, and what stands at the paths that the job's type lists.
 class SecretMarks {
   public:
     // The usual names, and no paths.
@@ -25,8 +26,6 @@ class SecretMarks {
 
     // Nothing is secret: for the worker that has the job to do.
     static const SecretMarks& none();
-
-    static const std::vector<std::string>& usual_names();
 
     // What is wrong with a name or a path that an operator has given; empty: nothing.
     static std::string problem_with_name(std::string_view name);
@@ -53,13 +52,12 @@ class SecretMarks {
 
     // What is secret in jobs of one type.
     struct Marks {
-        std::vector<std::string> names{};  // in the form that names are compared in
+        SecretNames names{};
         std::vector<Path> paths{};
-        std::vector<std::string> hints{};   // one of them is the end of a name where a secret is
+        std::vector<std::string> hints{};   // one is the end of a name on the way to a path's end
         std::array<bool, 256> hint_ends{};  // the last bytes of the hints
         bool always_look = false;           // a path that gives no hint
 
-        void add_name(std::string_view name);
         void add_path(std::string_view path);
         void add_hint(std::string hint);
 

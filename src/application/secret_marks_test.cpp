@@ -8,7 +8,7 @@ namespace {
 
 // Marks by the usual names, and by these paths for jobs of type "t".
 SecretMarks marks_with(std::vector<std::string> paths,
-                       const std::vector<std::string>& names = SecretMarks::usual_names()) {
+                       const std::vector<std::string>& names = SecretNames::usual_marks()) {
     JobTypes types;
     types.put({.name = "t", .redact = std::move(paths)});
     return {names, types};
@@ -34,12 +34,28 @@ TEST(SecretMarks, ANameCountsWithoutRegardToCaseAndJoints) {
     }
 }
 
-TEST(SecretMarks, OnlyWholeNamesCount) {
+TEST(SecretMarks, AWordOfANameIsEnough) {
     const SecretMarks marks;
-    for (const char* text : {R"({"tokens":1})", R"({"my_token":1})", R"({"page":"token"})",
-                             R"({"passwordless":true})", R"(["password"])"}) {
+    for (const char* name :
+         {"registryPassword", "gitToken", "GIT_TOKEN", "x-api-key", "my_token"}) {
+        EXPECT_EQ(shown(marks, fmt::format(R"({{"a":[{{"{}":"x"}}]}})", name)),
+                  fmt::format(R"({{"a":[{{"{}":"***"}}]}})", name));
+    }
+}
+
+TEST(SecretMarks, OnlyNamesCountAndOnlyWholeWords) {
+    const SecretMarks marks;
+    for (const char* text :
+         {R"({"tokens":1})", R"({"token_count":1})", R"({"page":"token"})",
+          R"({"passwordless":true})", R"(["password"])", R"({"a":"password: x"})"}) {
         EXPECT_EQ(shown(marks, text), text);
     }
+}
+
+TEST(SecretMarks, QuotesInANameDoNotHideIt) {
+    const SecretMarks marks;
+    EXPECT_EQ(shown(marks, R"({"a\"token":1})"), R"({"a\"token":"***"})");
+    EXPECT_EQ(shown(marks, R"({"token\"a":1})"), R"({"token\"a":"***"})");
 }
 
 TEST(SecretMarks, WhateverTheValueIsItIsHiddenAsAWhole) {

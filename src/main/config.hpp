@@ -26,7 +26,7 @@ enum class LogFormat { automatic, json, text };  // automatic: text on a termina
 
 // What runs jobs in the engine's own process.
 struct RunnerConfig {
-    std::string name{};  // as workers are named; empty: host name and process id
+    std::string name{};  // as workers are named; empty: engine-NODE@HOST:PID
     int concurrency = 8;
     std::vector<std::string> queues{};  // only these; empty: any
     std::vector<std::string> types{};   // only these; empty: those that have an executor
@@ -58,7 +58,7 @@ struct Config {
     JobTypes job_types = JobTypes::built_in();
     EntityKinds entity_kinds = EntityKinds::built_in();
     // Members of these names are shown to nobody but the worker that does the job.
-    std::vector<std::string> secret_names = SecretMarks::usual_names();
+    std::vector<std::string> secret_names = SecretNames::usual_marks();
     std::vector<std::string> admins{"admin"};  // with no_auth, these callers may do everything
     std::string admin_token{};                 // a token that is in no store; empty: none
     std::optional<JwtSettings> jwt{};          // nothing: no JSON Web Tokens are believed

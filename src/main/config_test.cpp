@@ -112,7 +112,7 @@ TEST(Config, OverridesOnlyTheNamedFieldsOfAKnownType) {
 }
 
 TEST(Config, SaysWhatIsSecretInPayloads) {
-    EXPECT_EQ(load("")->secret_names, SecretMarks::usual_names());
+    EXPECT_EQ(load("")->secret_names, SecretNames::usual_marks());
     const Config config = *load(R"(
         secrets.redact = []
         [job_types.default]
