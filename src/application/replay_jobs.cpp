@@ -33,6 +33,7 @@ Result<Job> replay(Transaction& tx, const ReplayJob& command, Duration remembere
     spec.id = tx.next_job_id();
     spec.created_at = tx.now();
     spec.run_after = tx.now();
+    spec.idempotency_key = command.idempotency_key;
     spec.depends_on.clear();
     if (auto refusal = prepare_to_follow(tx, spec, false)) return *std::move(refusal);
 

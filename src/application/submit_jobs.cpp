@@ -83,6 +83,7 @@ JobSpec settled_spec(Transaction& tx, const SubmitJobs& command, JobSpec spec, s
     spec.id = ids[place];
     spec.created_at = tx.now();
     spec.run_after = std::max(spec.run_after, tx.now());
+    spec.idempotency_key = command.idempotency_key;
     if (command.siblings.empty()) return spec;
     for (const std::size_t sibling : command.siblings[place])
         spec.depends_on.push_back(ids[sibling]);

@@ -30,6 +30,17 @@ std::optional<State> parse_state(std::string_view text) {
     return std::nullopt;
 }
 
+std::string_view to_text(OnDependencyFailure choice) {
+    return choice == OnDependencyFailure::run ? "run" : "cancel";
+}
+
+std::optional<OnDependencyFailure> parse_on_dependency_failure(std::string_view text) {
+    for (const auto choice : {OnDependencyFailure::cancel, OnDependencyFailure::run}) {
+        if (to_text(choice) == text) return choice;
+    }
+    return std::nullopt;
+}
+
 std::string_view to_text(Level level) {
     switch (level) {
         case Level::info: return "info";

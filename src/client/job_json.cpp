@@ -45,6 +45,45 @@ Level read_level(JsonReader& reader) {
     return text == "warn" ? Level::warn : Level::info;
 }
 
+std::vector<Millis> read_delays(JsonReader& reader) {
+    std::vector<Millis> delays;
+    reader.array([&](std::size_t) { delays.emplace_back(reader.integer()); });
+    return delays;
+}
+
+// "none", a list of delays, or an object that says its kind.
+Backoff read_backoff(JsonReader& reader) {
+    if (reader.null()) return {};
+    if (reader.kind() == JsonReader::Kind::array) return Backoff::list(read_delays(reader));
+    if (reader.kind() != JsonReader::Kind::object) {
+        reader.raw();
+        return {};
+    }
+    Backoff backoff = Backoff::exponential({}, {});
+    reader.object([&](std::string_view key) {
+        if (key == "base_ms") backoff.base = Millis(reader.integer());
+        if (key == "cap_ms") backoff.cap = Millis(reader.integer());
+    });
+    return backoff;
+}
+
+void write_backoff(JsonWriter& json, const Backoff& backoff) {
+    json.key("backoff");
+    switch (backoff.kind) {
+        case Backoff::Kind::none: return json.value("none");
+        case Backoff::Kind::list:
+            json.begin_array();
+            for (const Millis delay : backoff.delays) json.value(delay.count());
+            return json.end_array();
+        case Backoff::Kind::exponential: break;
+    }
+    json.begin_object();
+    json.field("kind", "exponential");
+    json.field("base_ms", backoff.base.count());
+    json.field("cap_ms", backoff.cap.count());
+    json.end_object();
+}
+
 // Reads an object by `read_member(inner, key)`, and answers its whole text.
 template <class ReadMember>
 std::string read_whole(JsonReader& reader, ReadMember read_member) {
@@ -125,6 +164,11 @@ void read_job_member(JsonReader& in, std::string_view key, Job& job) {
         job.attempt = read_int(in);
     } else if (key == "max_attempts") {
         job.max_attempts = read_int(in);
+    } else if (key == "backoff") {
+        job.backoff = read_backoff(in);
+    } else if (key == "on_dependency_failure") {
+        job.on_dependency_failure =
+            parse_on_dependency_failure(read_text(in)).value_or(OnDependencyFailure::cancel);
     } else if (key == "timeout_ms") {
         job.timeout = Millis(in.integer());
     } else if (key == "progress") {
@@ -279,6 +323,7 @@ void write_new_job(JsonWriter& json, const NewJob& job, const std::string& tenan
     if (job.delay) json.field("delay_ms", job.delay->count());
     if (job.timeout) json.field("timeout_ms", job.timeout->count());
     if (job.max_attempts) json.field("max_attempts", *job.max_attempts);
+    if (job.backoff) write_backoff(json, *job.backoff);
     write_text(json, "entity_type", job.entity_type);
     write_text(json, "entity_id", job.entity_id);
     write_text(json, "site_id", job.site_id);
@@ -286,6 +331,9 @@ void write_new_job(JsonWriter& json, const NewJob& job, const std::string& tenan
     write_list(json, "exclusive_keys", job.exclusive_keys);
     write_list(json, "labels", job.labels);
     write_list(json, "depends_on", job.depends_on);
+    if (job.on_dependency_failure) {
+        json.field("on_dependency_failure", to_text(*job.on_dependency_failure));
+    }
     write_text(json, "source", job.source);
     write_text(json, "correlation_id", job.correlation_id);
     json.end_object();

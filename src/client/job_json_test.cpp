@@ -9,9 +9,10 @@ constexpr std::string_view whole_job =
     R"({"id":"6af930d6039a000000000000","tenant":"acme","project":null,"queue":"mail",
 "type":"greet","state":"running","entity_type":"order","entity_id":"7",
 "site_id":null,"node_id":"n1","exclusive_keys":["a","b"],"labels":["gpu"],
-"depends_on":["6af930d6039a000000000001"],"priority":-5,
+"depends_on":["6af930d6039a000000000001"],"on_dependency_failure":"run","priority":-5,
 "payload":{"name": "Ada" , "n":1.50},"payload_digest":"00","result":null,"error_code":null,
-"error_message":null,"attempt":2,"max_attempts":3,"timeout_ms":1800000,
+"error_message":null,"attempt":2,"max_attempts":3,
+"backoff":{"kind":"exponential","base_ms":1000,"cap_ms":300000},"timeout_ms":1800000,
 "run_after":"2026-11-15T04:11:02.922Z","progress":40,"message":"half",
 "locked_by":"w1","locked_at":null,"lease_until":"2026-11-15T04:11:32.000Z",
 "replay_of":null,"source":"cli","correlation_id":"c",
@@ -51,11 +52,13 @@ TEST(JobJson, ReadsEveryFieldOfAJob) {
     EXPECT_EQ(job.exclusive_keys, (std::vector<std::string>{"a", "b"}));
     EXPECT_EQ(job.labels, std::vector<std::string>{"gpu"});
     EXPECT_EQ(job.depends_on, std::vector<std::string>{"6af930d6039a000000000001"});
+    EXPECT_EQ(job.on_dependency_failure, OnDependencyFailure::run);
     EXPECT_EQ(job.priority, -5);
     EXPECT_EQ(job.payload, R"({"name": "Ada" , "n":1.50})");
     EXPECT_EQ(job.result, "");
     EXPECT_EQ(job.attempt, 2);
     EXPECT_EQ(job.max_attempts, 3);
+    EXPECT_EQ(job.backoff, Backoff::exponential(Millis(1000), Millis(300'000)));
     EXPECT_EQ(job.timeout, Millis(1'800'000));
     EXPECT_EQ(job.run_after, parse_rfc3339("2026-11-15T04:11:02.922Z"));
     EXPECT_EQ(job.progress, 40);
@@ -67,6 +70,29 @@ TEST(JobJson, ReadsEveryFieldOfAJob) {
     EXPECT_EQ(job.completed_at, std::nullopt);
     EXPECT_EQ(job.revision, 4);
     EXPECT_EQ(job.json, whole_job);
+}
+
+// What an engine says of each kind, and the same again as a submit sends it.
+TEST(JobJson, ABackoffIsReadAsItIsWritten) {
+    for (const auto& [backoff, text] : std::vector<std::pair<Backoff, std::string>>{
+             {Backoff::none(), R"("none")"},
+             {Backoff::list({Millis(60'000), Millis(300'000)}), "[60000,300000]"},
+             {Backoff::exponential(Millis(1), Millis(2)),
+              R"({"kind":"exponential","base_ms":1,"cap_ms":2})"}}) {
+        const Job job =
+            read(R"({"id":"1","type":"t","state":"queued","backoff":)" + text + "}", read_job);
+        EXPECT_EQ(job.backoff, backoff) << text;
+        NewJob wanted{.type = "t"};
+        wanted.backoff = backoff;
+        std::string body;
+        JsonWriter json(body);
+        write_new_job(json, wanted, "", "");
+        EXPECT_NE(body.find("\"backoff\":" + text), std::string::npos) << body;
+    }
+    // From an engine that tells neither.
+    const Job job = read(R"({"id":"1","type":"t","state":"queued"})", read_job);
+    EXPECT_EQ(job.backoff, Backoff::none());
+    EXPECT_EQ(job.on_dependency_failure, OnDependencyFailure::cancel);
 }
 
 TEST(JobJson, KeepsAPayloadOfNullApartFromNoResult) {

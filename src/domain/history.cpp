@@ -91,6 +91,8 @@ Digest genesis(const JobSpec& spec) {
     form.add_all(spec.labels);
     for (const JobId dependency : spec.depends_on) form.add(dependency.value);
     form.add(bytes_of(spec.payload_digest));
+    // Jobs without a key have the form that all had before keys were kept.
+    if (!spec.idempotency_key.empty()) form.add(std::string_view(spec.idempotency_key));
     return sha256(form.text());
 }
 

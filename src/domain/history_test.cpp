@@ -78,6 +78,7 @@ const std::vector<Change<JobSpec>> spec_changes{
      [](JobSpec& s) { s.on_dependency_failure = OnDependencyFailure::run; }},
     {"source", [](JobSpec& s) { s.source += "x"; }},
     {"correlation_id", [](JobSpec& s) { s.correlation_id += "x"; }},
+    {"idempotency_key", [](JobSpec& s) { s.idempotency_key += "x"; }},
     {"replay_of", [](JobSpec& s) { s.replay_of = JobId{4}; }},
     {"replay_of given", [](JobSpec& s) { s.replay_of.reset(); }},
     {"payload_digest", [](JobSpec& s) { s.payload_digest[31] ^= 1; }},

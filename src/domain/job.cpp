@@ -4,6 +4,17 @@
 
 namespace sluice {
 
+std::string_view to_text(OnDependencyFailure choice) {
+    return choice == OnDependencyFailure::run ? "run" : "cancel";
+}
+
+std::optional<OnDependencyFailure> parse_on_dependency_failure(std::string_view text) {
+    for (const auto choice : {OnDependencyFailure::cancel, OnDependencyFailure::run}) {
+        if (to_text(choice) == text) return choice;
+    }
+    return std::nullopt;
+}
+
 std::vector<std::string> held_keys(const JobSpec& spec) {
     std::vector<std::string> keys;
     keys.reserve(spec.exclusive_keys.size() + 2);

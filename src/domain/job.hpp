@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "domain/backoff.hpp"
@@ -16,6 +17,8 @@ namespace sluice {
 
 // What becomes of a job when a job that it depends on ends without success.
 enum class OnDependencyFailure { cancel, run };
+std::string_view to_text(OnDependencyFailure choice);
+std::optional<OnDependencyFailure> parse_on_dependency_failure(std::string_view text);
 
 // What was asked for. Written once and never changed. An empty string means that a field was not
 // given.
@@ -42,6 +45,7 @@ struct JobSpec {
     OnDependencyFailure on_dependency_failure = OnDependencyFailure::cancel;
     std::string source;
     std::string correlation_id;
+    std::string idempotency_key;  // of the request that made it
     std::optional<JobId> replay_of;
     std::string payload = "null";  // JSON, byte for byte as it came
     Digest payload_digest{};

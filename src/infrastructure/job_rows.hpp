@@ -69,7 +69,7 @@ void write_job(Write&& write, const Job& job, const JobTexts& texts,
           given(texts.backoff), spec.retry_on_timeout, run_despite_failure, given(spec.project),
           given(spec.entity_type), given(spec.entity_id), given(spec.source),
           given(spec.correlation_id), spec.replay_of, spec.payload_digest, job.head.hash,
-          spec.payload);
+          spec.payload, given(spec.idempotency_key));
 }
 
 // `more`, here and below: the columns that only some stores have, after those of all.
@@ -162,6 +162,7 @@ void read_rest_of_spec(Row& row, JobSpec& spec, Digest& first_hash) {
     spec.payload_digest = row.digest();
     first_hash = row.digest();
     spec.payload = row.text();
+    spec.idempotency_key = row.text();
 }
 
 inline constexpr int standing_columns = 10;

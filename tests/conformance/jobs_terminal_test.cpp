@@ -231,6 +231,24 @@ TEST_F(JobsQuestions, IdempotencyKeyMayStandInTheBody) {
                    "/idempotencyKey");
 }
 
+TEST_F(JobsQuestions, IdempotencyKeyIsShownWithItsJob) {
+    const std::string key = fresh_name("key");
+    const Json in_body = expect_ok(jobs.try_create({{"idempotencyKey", key}}), 202);
+    EXPECT_EQ(text(in_body, "idempotencyKey"), key);
+    const Json shown = jobs.job(text(in_body, "id"));
+    EXPECT_EQ(text(shown, "idempotencyKey"), key);
+
+    const std::string other = fresh_name("key");
+    const Json in_header = expect_ok(jobs.try_create({}, {{"Idempotency-Key", other}}), 202);
+    EXPECT_EQ(text(in_header, "idempotencyKey"), other);
+    EXPECT_TRUE(is_null(expect_ok(jobs.try_create({}), 202), "idempotencyKey"));
+    int with_key = 0;
+    for (const Json& job : jobs.list_of("action=" + jobs.action)) {
+        with_key += is_null(job, "idempotencyKey") ? 0 : 1;
+    }
+    EXPECT_EQ(with_key, 2);
+}
+
 TEST_F(JobsQuestions, DuringPendingThereIsNoLogOutput) {
     const std::string id = jobs.create_id();
     EventStream stream(engine.port(), stream_path(id));

@@ -164,6 +164,22 @@ TEST_F(SitesQueue, LockedByIsHostnameAndPid) {
               std::string(host.data()) + ":" + std::to_string(worker.process().pid()));
 }
 
+// The engine's own runner says, too, which engine it is of: a new process of that engine knows by
+// it which jobs have died with the old one.
+TEST_F(SitesQueue, LockedByOfTheEnginesOwnRunnerAlsoNamesTheEngine) {
+    serve(
+        "node = 7\n[job_types.health_check.executor]\nkind = \"command\"\n"
+        "argv = [\"/bin/sleep\", \"60\"]\n");
+    std::array<char, 256> host{};
+    ASSERT_EQ(::gethostname(host.data(), host.size() - 1), 0);
+
+    const std::string id = api().submit_id(on_site("health_check", "shop"));
+
+    ASSERT_TRUE(api().reaches(id, "running"));
+    EXPECT_EQ(text(api().job(id), "locked_by"), "engine-7@" + std::string(host.data()) + ":" +
+                                                    std::to_string(engine().process().pid()));
+}
+
 // At least once: what a worker took and did not finish is run again.
 TEST_F(SitesQueue, AJobWhoseWorkerDiedIsRunAgain) {
     serve();

@@ -34,27 +34,49 @@ TEST_F(CliRun, SaysMoreOnATerminal) {
 
 TEST_F(CliRun, SendsEveryField) {
     const std::string first = run_job();
-    const Json job = api.job(run_job({"--data",           R"({"a": [1, 2]})",
-                                      "--priority",       "-7",
-                                      "--delay",          "1h",
-                                      "--timeout",        "90s",
-                                      "--max-attempts",   "4",
-                                      "--label",          "linux",
-                                      "--label",          "os=debian",
-                                      "--exclusive",      "k1",
-                                      "--exclusive",      "k2",
-                                      "--depends-on",     first.substr(0, 20),
-                                      "--entity",         "release/r/42",
-                                      "--site",           "s1",
-                                      "--node",           "n1",
-                                      "--project",        "p",
-                                      "--source",         "me",
-                                      "--correlation-id", "c1"}));
+    const Json job = api.job(run_job({"--data",
+                                      R"({"a": [1, 2]})",
+                                      "--priority",
+                                      "-7",
+                                      "--delay",
+                                      "1h",
+                                      "--timeout",
+                                      "90s",
+                                      "--max-attempts",
+                                      "4",
+                                      "--backoff",
+                                      "10s,1m",
+                                      "--on-dependency-failure",
+                                      "run",
+                                      "--label",
+                                      "linux",
+                                      "--label",
+                                      "os=debian",
+                                      "--exclusive",
+                                      "k1",
+                                      "--exclusive",
+                                      "k2",
+                                      "--depends-on",
+                                      first.substr(0, 20),
+                                      "--entity",
+                                      "release/r/42",
+                                      "--site",
+                                      "s1",
+                                      "--node",
+                                      "n1",
+                                      "--project",
+                                      "p",
+                                      "--source",
+                                      "me",
+                                      "--correlation-id",
+                                      "c1"}));
 
     EXPECT_EQ(at(job, "payload"), parse(R"({"a":[1,2]})"));
     EXPECT_EQ(number(job, "priority"), -7);
     EXPECT_EQ(number(job, "timeout_ms"), 90'000);
     EXPECT_EQ(number(job, "max_attempts"), 4);
+    EXPECT_EQ(at(job, "backoff"), (List{10'000, 60'000}));
+    EXPECT_EQ(text(job, "on_dependency_failure"), "run");
     EXPECT_EQ(list(job, "labels").size(), 2u);
     EXPECT_EQ(list(job, "exclusive_keys").size(), 2u);
     EXPECT_EQ(list(job, "depends_on").at(0), Json(first));
@@ -66,6 +88,24 @@ TEST_F(CliRun, SendsEveryField) {
     EXPECT_EQ(text(job, "source"), "me");
     EXPECT_EQ(text(job, "correlation_id"), "c1");
     EXPECT_GT(text(job, "run_after"), text(job, "created_at"));
+}
+
+TEST_F(CliRun, TakesEveryKindOfBackoff) {
+    const auto backoff = [&](const char* text) {
+        return at(api.job(run_job({"--backoff", text})), "backoff");
+    };
+    EXPECT_EQ(backoff("none"), Json("none"));
+    EXPECT_EQ(backoff("90s"), (List{90'000}));
+    EXPECT_EQ(backoff("1s..5m"),
+              (Fields{{"kind", "exponential"}, {"base_ms", 1000}, {"cap_ms", 300'000}}));
+    for (const char* text : {"soon", "1s..", "..", "1s,soon"}) {
+        const Ended ended = cli({"run", "task", "--backoff", text});
+        EXPECT_EQ(ended.code, 2) << text;
+        EXPECT_TRUE(has(ended.errors, "--backoff")) << ended.errors;
+    }
+    const Ended ended = cli({"run", "task", "--on-dependency-failure", "wait"});
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_TRUE(has(ended.errors, "write cancel or run")) << ended.errors;
 }
 
 TEST_F(CliRun, TakesAMomentToRunAt) {

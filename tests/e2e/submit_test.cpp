@@ -29,6 +29,9 @@ TEST_P(Submit, FillsInTheDefaults) {
     EXPECT_EQ(number(job, "priority"), 0);
     EXPECT_EQ(number(job, "max_attempts"), 3);
     EXPECT_EQ(number(job, "timeout_ms"), 1'800'000);
+    EXPECT_EQ(at(job, "backoff"),
+              (Fields{{"kind", "exponential"}, {"base_ms", 1000}, {"cap_ms", 300'000}}));
+    EXPECT_EQ(text(job, "on_dependency_failure"), "cancel");
     EXPECT_EQ(text(job, "run_after"), text(job, "created_at"));
     for (const char* name :
          {"project", "entity_type", "entity_id", "site_id", "node_id", "payload", "result",
@@ -51,6 +54,8 @@ TEST_P(Submit, KeepsEveryFieldThatItIsGiven) {
                         {"run_after", "2031-02-03T04:05:06.789Z"},
                         {"timeout_ms", 12345},
                         {"max_attempts", 9},
+                        {"backoff", List{1000, 60'000}},
+                        {"on_dependency_failure", "run"},
                         {"entity_type", "site"},
                         {"entity_id", "e-1"},
                         {"site_id", fresh_name("site")},

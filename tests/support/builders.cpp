@@ -67,6 +67,7 @@ void print_spec(const JobSpec& spec, Fields& fields) {
     for (const JobId dependency : spec.depends_on) fields.add("depends_on", dependency.value);
     fields.add("on_failure", static_cast<int>(spec.on_dependency_failure));
     fields.add("source", spec.source).add("correlation_id", spec.correlation_id);
+    fields.add("idempotency_key", spec.idempotency_key);
     fields.add("replay_of", spec.replay_of ? spec.replay_of->value : -1);
     fields.add("payload", spec.payload).add("digest", to_hex(spec.payload_digest));
 }
@@ -125,6 +126,7 @@ JobSpec unusual_spec(std::int64_t id, JobId dependency) {
     made.on_dependency_failure = OnDependencyFailure::run;
     made.source = "source " + unusual_text;
     made.correlation_id = "correlation " + unusual_text;
+    made.idempotency_key = "idempotency " + unusual_text;
     made.replay_of = JobId{std::numeric_limits<std::int64_t>::max()};
     made.payload = "{ \"text\" : \"" + std::string(256 * 1024, 'x') + "水\" ,\r\n\"n\":1.0e+2 }";
     made.payload_digest = sha256(made.payload);

@@ -13,7 +13,7 @@
     "j.site_id, j.node_id, j.exclusive_keys, j.depends_on, j.max_attempts, j.timeout, "     \
     "j.backoff, j.retry_on_timeout, j.run_despite_failure, j.project, j.entity_type, "      \
     "j.entity_id, j.source, j.correlation_id, j.replay_of, j.payload_digest, j.head_hash, " \
-    "j.payload"
+    "j.payload, j.idempotency_key"
 #define SLUICE_REQUEUED_COLUMNS "r.id, r.started_at, " SLUICE_STANDING_COLUMNS("r.")
 #define SLUICE_DONE_COLUMNS "d.state, d.started_at, d.completed_at, " SLUICE_STANDING_COLUMNS("d.")
 #define SLUICE_LEASE_COLUMNS                                                           \

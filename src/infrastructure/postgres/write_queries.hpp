@@ -38,14 +38,14 @@ inline constexpr Query insert_jobs{"insert_jobs", R"sql(
 INSERT INTO sluice.job (id, tenant, queue, type, priority, created_at, run_after, labels, site_id,
     node_id, exclusive_keys, depends_on, max_attempts, timeout, backoff, retry_on_timeout,
     run_despite_failure, project, entity_type, entity_id, source, correlation_id, replay_of,
-    payload_digest, head_hash, payload)
+    payload_digest, head_hash, payload, idempotency_key)
 SELECT unnest($1::int8[]), unnest($2::text[]), unnest($3::text[]), unnest($4::text[]),
     unnest($5::int4[]), unnest($6::int8[]), unnest($7::int8[]), unnest($8::text[]),
     unnest($9::text[]), unnest($10::text[]), unnest($11::text[]), unnest($12::text[]),
     unnest($13::int4[]), unnest($14::int8[]), unnest($15::text[]), unnest($16::bool[]),
     unnest($17::bool[]), unnest($18::text[]), unnest($19::text[]), unnest($20::text[]),
     unnest($21::text[]), unnest($22::text[]), unnest($23::int8[]), unnest($24::bytea[]),
-    unnest($25::bytea[]), unnest($26::text[]))sql"};
+    unnest($25::bytea[]), unnest($26::text[]), unnest($27::text[]))sql"};
 inline constexpr Query insert_lanes{"insert_lanes", R"sql(
 INSERT INTO sluice.lane (id, tenant, queue, type, labels)
 SELECT unnest($1::int8[]), unnest($2::text[]), unnest($3::text[]), unnest($4::text[]),

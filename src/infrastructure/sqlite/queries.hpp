@@ -16,7 +16,7 @@ namespace sluice::sqlite::sql {
     SLUICE_QUEUE_SPEC                                                                     \
     ", j.max_attempts, j.timeout, j.backoff, j.retry_on_timeout, j.run_despite_failure, " \
     "j.project, j.entity_type, j.entity_id, j.source, j.correlation_id, j.replay_of, "    \
-    "j.payload_digest, j.head_hash, j.payload"
+    "j.payload_digest, j.head_hash, j.payload, j.idempotency_key"
 #define SLUICE_REQUEUED "r.id, r.started_at, " SLUICE_STANDING("r.")
 #define SLUICE_LEASE                                                                   \
     "l.token, l.worker_id, l.since, l.until, l.term, l.stop_requested, l.client_seq, " \
@@ -28,7 +28,7 @@ inline constexpr char insert_job[] = R"sql(
 INSERT OR ROLLBACK INTO job (id, tenant, queue, type, priority, created_at, run_after, labels,
     site_id, node_id, exclusive_keys, dependencies, max_attempts, timeout, backoff,
     retry_on_timeout, run_despite_failure, project, entity_type, entity_id, source,
-    correlation_id, replay_of, payload_digest, head_hash, payload))sql";
+    correlation_id, replay_of, payload_digest, head_hash, payload, idempotency_key))sql";
 
 inline constexpr char insert_dependency[] =
     "INSERT OR ROLLBACK INTO dependency (job_id, depends_on)";

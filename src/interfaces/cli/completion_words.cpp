@@ -215,6 +215,8 @@ Candidates flag_values(const Context& context, const CLI::Option& flag,
     }
     if (name == "--queue") return distinct(context, &client::Job::queue, {"default"});
     if (name == "--depends-on" || name == "--replay-of") return job_ids(context);
+    if (name == "--on-dependency-failure") return plain({"cancel", "run"});
+    if (name == "--backoff") return plain({"none", "10s,1m,10m", "1s..5m"});
     if (name == "--data")
         return current.starts_with('@') ? files(current.substr(1), "@") : plain({"@", "-"});
     if (name == "--config" || name == "--exec" || name == "--out" || name == "--token-file")

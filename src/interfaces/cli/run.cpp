@@ -30,10 +30,12 @@ struct RunFlags {
     std::string at{};
     std::string timeout{};
     std::optional<int> max_attempts{};
+    std::string backoff{};
     std::string key{};
     std::vector<std::string> labels{};
     std::vector<std::string> exclusive_keys{};
     std::vector<std::string> depends_on{};
+    std::string on_dependency_failure{};
     std::string entity{};
     std::string site{};
     std::string node{};
@@ -80,6 +82,26 @@ std::string payload_of(const std::string& data) {
     return text;
 }
 
+// "none", delays with commas between them, or the first and the highest ceiling with two dots.
+client::Backoff backoff_of(const std::string& text) {
+    if (text == "none") return client::Backoff::none();
+    if (const std::size_t dots = text.find(".."); dots != std::string::npos) {
+        return client::Backoff::exponential(duration_flag("--backoff", text.substr(0, dots)),
+                                            duration_flag("--backoff", text.substr(dots + 2)));
+    }
+    std::vector<client::Millis> delays;
+    for (const std::string& delay : comma_list(text)) {
+        delays.push_back(duration_flag("--backoff", delay));
+    }
+    return client::Backoff::list(std::move(delays));
+}
+
+client::OnDependencyFailure on_dependency_failure_of(const std::string& text) {
+    if (const auto choice = client::parse_on_dependency_failure(text)) return *choice;
+    throw CommandError(exit_usage, fmt::format("--on-dependency-failure {}: write cancel or run",
+                                               printable(text)));
+}
+
 client::NewJob new_job(Session& session, const RunFlags& flags) {
     client::NewJob job;
     job.type = flags.type;
@@ -95,10 +117,14 @@ client::NewJob new_job(Session& session, const RunFlags& flags) {
     if (!flags.at.empty()) job.run_after = time_flag("--at", flags.at);
     if (!flags.timeout.empty()) job.timeout = duration_flag("--timeout", flags.timeout);
     job.max_attempts = flags.max_attempts;
+    if (!flags.backoff.empty()) job.backoff = backoff_of(flags.backoff);
     job.idempotency_key = flags.key;
     job.labels = flags.labels;
     job.exclusive_keys = flags.exclusive_keys;
     job.depends_on = find_job_ids(session, flags.depends_on);
+    if (!flags.on_dependency_failure.empty()) {
+        job.on_dependency_failure = on_dependency_failure_of(flags.on_dependency_failure);
+    }
     if (!flags.entity.empty()) {
         const std::size_t slash = flags.entity.find('/');
         if (slash == std::string::npos) {
@@ -130,6 +156,7 @@ std::string flag_of(const std::string& pointer) {
         {"labels", "--label"},
         {"depends_on", "--depends-on"},
         {"max_attempts", "--max-attempts"},
+        {"on_dependency_failure", "--on-dependency-failure"},
         {"correlation_id", "--correlation-id"},
     };
     const std::string field = pointer.substr(1, pointer.find('/', 1) - 1);
@@ -191,6 +218,10 @@ void add_job_flags(CLI::App& command, RunFlags& flags) {
         ->type_name("DURATION");
     command.add_option("--max-attempts", flags.max_attempts, "How often it is tried")
         ->type_name("N");
+    command
+        .add_option("--backoff", flags.backoff,
+                    "How long before each further try: none, 10s,1m,10m, or 1s..5m to double it")
+        ->type_name("DELAYS");
     command.add_option("--key", flags.key, "The same key again within a day gives the same job")
         ->type_name("KEY");
     const auto many = [](CLI::Option* option, const char* type_name) {
@@ -202,6 +233,10 @@ void add_job_flags(CLI::App& command, RunFlags& flags) {
          "KEY");
     many(command.add_option("--depends-on", flags.depends_on, "A job that must succeed first"),
          "ID");
+    command
+        .add_option("--on-dependency-failure", flags.on_dependency_failure,
+                    "When one of them does not succeed: cancel it (the default), or run it anyway")
+        ->type_name("cancel|run");
     command.add_option("--entity", flags.entity, "What it is about")->type_name("TYPE/ID");
     command.add_option("--site", flags.site, "The site it works on, alone")->type_name("ID");
     command.add_option("--node", flags.node, "The node it works on, alone")->type_name("ID");

@@ -71,6 +71,14 @@ client::State state_of(JobState state) {
     return client::parse_state(to_text(state)).value_or(client::State::running);
 }
 
+client::Backoff backoff_of(const Backoff& backoff) {
+    client::Backoff told{.kind = static_cast<client::Backoff::Kind>(backoff.kind),
+                         .base = Millis(to_millis(backoff.base)),
+                         .cap = Millis(to_millis(backoff.cap))};
+    for (const Duration delay : backoff.delays) told.delays.emplace_back(to_millis(delay));
+    return told;
+}
+
 client::Job told(Job job) {
     JobSpec& spec = job.spec;
     return {.id = to_text(spec.id),
@@ -86,6 +94,9 @@ client::Job told(Job job) {
             .exclusive_keys = std::move(spec.exclusive_keys),
             .labels = std::move(spec.labels),
             .depends_on = texts_of(spec.depends_on),
+            .on_dependency_failure =
+                client::parse_on_dependency_failure(to_text(spec.on_dependency_failure))
+                    .value_or(client::OnDependencyFailure::cancel),
             .priority = spec.priority,
             .payload = std::move(spec.payload),
             .result = std::move(job.result),
@@ -93,6 +104,7 @@ client::Job told(Job job) {
             .error_message = std::move(job.error_message),
             .attempt = job.attempt,
             .max_attempts = spec.max_attempts,
+            .backoff = backoff_of(spec.backoff),
             .timeout = Millis(to_millis(spec.timeout)),
             .progress = job.progress,
             .message = std::move(job.message),

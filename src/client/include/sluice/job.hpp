@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sluice/export.hpp"
@@ -22,6 +23,30 @@ constexpr bool is_final(State state) {
     return state != State::queued && state != State::running;
 }
 
+// How long a job waits before it is tried again.
+struct Backoff {
+    enum class Kind { none, list, exponential };
+    Kind kind = Kind::none;
+    std::vector<Millis> delays{};  // list: one per retry; the last one holds for all further ones
+    Millis base{};                 // exponential: the ceiling of the first delay, then doubled
+    Millis cap{};                  // exponential: no ceiling is higher
+
+    static Backoff none() { return {}; }
+    static Backoff list(std::vector<Millis> delays) {
+        return {Kind::list, std::move(delays), {}, {}};
+    }
+    static Backoff exponential(Millis base, Millis cap) {
+        return {Kind::exponential, {}, base, cap};
+    }
+    bool operator==(const Backoff&) const = default;
+};
+
+// What becomes of a job when one that it depends on ends without success.
+enum class OnDependencyFailure { cancel, run };
+
+SLUICE_EXPORT std::string_view to_text(OnDependencyFailure choice);
+SLUICE_EXPORT std::optional<OnDependencyFailure> parse_on_dependency_failure(std::string_view text);
+
 // A job as the engine tells it. An empty string means that a field has no value. JSON values are
 // kept as text, byte for byte.
 struct Job {
@@ -38,6 +63,7 @@ struct Job {
     std::vector<std::string> exclusive_keys{};
     std::vector<std::string> labels{};
     std::vector<std::string> depends_on{};
+    OnDependencyFailure on_dependency_failure = OnDependencyFailure::cancel;
     int priority = 0;
     std::string payload{};  // JSON
     std::string result{};   // JSON; empty: none
@@ -45,6 +71,7 @@ struct Job {
     std::string error_message{};
     int attempt = 0;
     int max_attempts = 1;
+    Backoff backoff{};
     Millis timeout{};  // of one attempt; zero: none
     std::optional<int> progress{};
     std::string message{};
@@ -73,6 +100,7 @@ struct NewJob {
     std::optional<Millis> delay{};
     std::optional<Millis> timeout{};
     std::optional<int> max_attempts{};
+    std::optional<Backoff> backoff{};
     std::string entity_type{};
     std::string entity_id{};
     std::string site_id{};
@@ -80,6 +108,7 @@ struct NewJob {
     std::vector<std::string> exclusive_keys{};
     std::vector<std::string> labels{};
     std::vector<std::string> depends_on{};
+    std::optional<OnDependencyFailure> on_dependency_failure{};
     std::string source{};
     std::string correlation_id{};
     // Makes the submit happen once, however often it is sent. Without one, the client makes one up,

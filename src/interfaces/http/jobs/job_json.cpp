@@ -45,6 +45,7 @@ void write_spec(JsonWriter& json, const JobSpec& spec, const SecretMarks& secret
     json.field("project", text_or_none(spec.project));
     json.field("priority", spec.priority);
     json.field("correlationId", text_or_none(spec.correlation_id));
+    json.field("idempotencyKey", text_or_none(spec.idempotency_key));
     json.field("replayOf", spec.replay_of);
     json.key("labels");
     json.begin_array();

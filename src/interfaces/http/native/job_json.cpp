@@ -30,6 +30,24 @@ void write_keys(JsonWriter& json, const std::vector<std::string>& keys) {
     json.end_array();
 }
 
+// In the shape in which a submit takes it.
+void write_backoff(JsonWriter& json, const Backoff& backoff) {
+    json.key("backoff");
+    switch (backoff.kind) {
+        case Backoff::Kind::none: return json.value("none");
+        case Backoff::Kind::list:
+            json.begin_array();
+            for (const Duration delay : backoff.delays) json.value(to_millis(delay));
+            return json.end_array();
+        case Backoff::Kind::exponential: break;
+    }
+    json.begin_object();
+    json.field("kind", "exponential");
+    json.field("base_ms", to_millis(backoff.base));
+    json.field("cap_ms", to_millis(backoff.cap));
+    json.end_object();
+}
+
 void write_spec(JsonWriter& json, const Job& job, const SecretMarks& secrets) {
     const JobSpec& spec = job.spec;
     json.field("id", spec.id);
@@ -48,6 +66,7 @@ void write_spec(JsonWriter& json, const Job& job, const SecretMarks& secrets) {
     json.begin_array();
     for (const JobId id : spec.depends_on) json.value(id);
     json.end_array();
+    json.field("on_dependency_failure", to_text(spec.on_dependency_failure));
     json.field("priority", spec.priority);
     std::string room;
     const std::string_view shown = secrets.shown(spec, room);
@@ -74,6 +93,7 @@ void write_job(JsonWriter& json, const Job& job, const SecretMarks& secrets) {
     text_or_null(json, "error_message", job.error_message);
     json.field("attempt", job.attempt);
     json.field("max_attempts", job.spec.max_attempts);
+    write_backoff(json, job.spec.backoff);
     json.field("timeout_ms", to_millis(job.spec.timeout));
     json.field("run_after", job.run_after);
     json.field("progress", job.progress);

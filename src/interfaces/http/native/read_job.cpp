@@ -81,10 +81,9 @@ void read_dependencies(JsonReader& reader, bool in_batch, JobRequest& request) {
 }
 
 OnDependencyFailure read_dependency_policy(JsonReader& reader) {
-    const std::string text = reader.string();
-    if (text == "run") return OnDependencyFailure::run;
-    if (text != "cancel") reader.fail("must be \"cancel\" or \"run\"");
-    return OnDependencyFailure::cancel;
+    const auto choice = parse_on_dependency_failure(reader.string());
+    if (!choice) reader.fail("must be \"cancel\" or \"run\"");
+    return choice.value_or(OnDependencyFailure::cancel);
 }
 
 // The text fields, by name.

@@ -1,0 +1,2 @@
+-- The key of the request that made the job; NULL: it had none, or came before keys were kept.
+ALTER TABLE sluice.job ADD COLUMN idempotency_key text;
