@@ -19,7 +19,7 @@ Appended append_to(Transaction& tx, Job& job, const AppendLogs& as_sent,
     Lease& lease = *job.lease;
     if (as_sent.batch_mark != 0 && as_sent.batch_mark == lease.batch_mark) return {job.log_seq, 0};
     lease.batch_mark = as_sent.batch_mark;
-    const auto clean = without_secrets(as_sent, tx.rules().secrets, job.spec);
+    const auto clean = without_secrets(as_sent, tx.rules(), job.spec);
     const AppendLogs& batch = clean ? *clean : as_sent;
     int stored = 0;
     for (const LogEntry& entry : batch.entries) {

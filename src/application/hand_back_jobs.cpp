@@ -13,7 +13,7 @@ Result<Job> hand_back(Transaction& tx, const HandBack& command) {
         return *std::move(refusal);
 
     std::string actor = worker_actor(job->lease->worker_id);
-    const auto clean = without_secrets(command, tx.rules().secrets, job->spec);
+    const auto clean = without_secrets(command, tx.rules(), job->spec);
     std::string detail = reason_detail(clean ? clean->reason : command.reason);
     if (is_final(job->state)) {
         close_ended_lease(tx, *job, std::move(actor), std::move(detail));

@@ -19,7 +19,7 @@ Extended extend(Transaction& tx, Job& job, const Heartbeat& heartbeat) {
     }
     if (heartbeat.progress) job.progress = heartbeat.progress;
     if (heartbeat.message) {
-        const auto clean = without_secrets(heartbeat, tx.rules().secrets, job.spec);
+        const auto clean = without_secrets(heartbeat, tx.rules(), job.spec);
         job.message = clean ? *clean->message : *heartbeat.message;
     }
     return Extended{lease.until, lease.stop_requested};

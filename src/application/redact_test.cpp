@@ -156,9 +156,9 @@ TEST(Redactor, NoTextMakesItSlow) {
 TEST(WithoutSecrets, LeavesCommandsOfJobsWithoutSecretsToBeTakenAsTheyAre) {
     JobSpec spec;
     spec.payload = R"({"path":"/tmp/hunter22"})";
-    EXPECT_FALSE(without_secrets(Report{.error_message = "hunter22"}, SecretMarks(), spec));
+    EXPECT_FALSE(without_secrets(Report{.error_message = "hunter22"}, Rules(), spec));
     spec.payload = R"({"token":"short"})";
-    EXPECT_FALSE(without_secrets(Report{.error_message = "short"}, SecretMarks(), spec));
+    EXPECT_FALSE(without_secrets(Report{.error_message = "short"}, Rules(), spec));
 }
 
 TEST(WithoutSecrets, NumbersAreSecretsToo) {
@@ -166,7 +166,7 @@ TEST(WithoutSecrets, NumbersAreSecretsToo) {
     spec.payload = R"({"token":-86421357,"secret":[12345]})";
     const auto report = without_secrets(
         Report{.result = R"({"t":86421357,"n":12345})", .error_message = "86421357 is wrong"},
-        SecretMarks(), spec);
+        Rules(), spec);
     ASSERT_TRUE(report);
     EXPECT_EQ(report->result, R"({"t":"***","n":12345})");
     EXPECT_EQ(report->error_message, "*** is wrong");
@@ -175,21 +175,87 @@ TEST(WithoutSecrets, NumbersAreSecretsToo) {
 TEST(WithoutSecrets, CleansAllThatAWorkerCanSay) {
     JobSpec spec;
     spec.payload = R"({"token":"hunter22"})";
-    const SecretMarks marks;
+    const Rules rules;
     const auto report = without_secrets(Report{.result = R"({"t":"hunter22"})",
                                                .error_code = "E_hunter22",
                                                .error_message = "bad hunter22"},
-                                        marks, spec);
+                                        rules, spec);
     ASSERT_TRUE(report);
     EXPECT_EQ(report->result, R"({"t":"***"})");
     EXPECT_EQ(report->error_code, "E_***");
     EXPECT_EQ(report->error_message, "bad ***");
-    EXPECT_EQ(without_secrets(HandBack{.reason = "hunter22"}, marks, spec)->reason, "***");
-    EXPECT_EQ(without_secrets(Heartbeat{.message = "hunter22"}, marks, spec)->message, "***");
+    EXPECT_EQ(without_secrets(HandBack{.reason = "hunter22"}, rules, spec)->reason, "***");
+    EXPECT_EQ(without_secrets(Heartbeat{.message = "hunter22"}, rules, spec)->message, "***");
     const auto logs = without_secrets(
-        AppendLogs{.entries = {{.message = "m hunter22", .data = R"(["hunter22"])"}}}, marks, spec);
+        AppendLogs{.entries = {{.message = "m hunter22", .data = R"(["hunter22"])"}}}, rules, spec);
     EXPECT_EQ(logs->entries.front().message, "m ***");
     EXPECT_EQ(logs->entries.front().data, R"(["***"])");
+}
+
+// ── values of settings ──
+
+std::string without_settings(const std::vector<std::string>& values, std::string text) {
+    Redactor::of_settings(values).clean(text);
+    return text;
+}
+
+TEST(RedactorOfSettings, FindsValuesOfEightBytesAndMore) {
+    EXPECT_EQ(without_settings({"12345678"}, "a 12345678 b"), "a *** b");
+    EXPECT_EQ(without_settings({"1234567"}, "a 1234567 b"), "a 1234567 b");
+    EXPECT_TRUE(Redactor::of_settings({"", "1234567"}).is_idle());
+    EXPECT_TRUE(Redactor().is_idle());
+}
+
+TEST(RedactorOfSettings, AValueIsLookedForAsAWholeAndByItsLines) {
+    EXPECT_EQ(without_settings({"production secret"}, "production and production secret"),
+              "production and ***");
+    EXPECT_EQ(without_settings({"-----BEGIN KEY-----\nMIIEabcdef\n-----END KEY-----\n"},
+                               "-----BEGIN KEY----- MIIEabcdef"),
+              "-----BEGIN KEY----- ***");
+}
+
+TEST(RedactorOfSettings, HasNoBoundOnHowMany) {
+    std::vector<std::string> tokens;
+    for (int i = 0; i < 1000; ++i) tokens.push_back("runner-token-" + std::to_string(100000 + i));
+    const Redactor redactor = Redactor::of_settings(tokens);
+    std::string text =
+        "first runner-token-100000 last runner-token-100999 none runner-token-101000";
+    redactor.clean(text);
+    EXPECT_EQ(text, "first *** last *** none runner-token-101000");
+}
+
+TEST(Redactor, TellsWhereThereMayBeSomethingToClean) {
+    const Redactor redactor({"hunter22"});
+    EXPECT_TRUE(redactor.may_be_in("a hunter22"));
+    EXPECT_TRUE(redactor.may_be_in(R"({"a":"h\u0075nter22"})"));
+    EXPECT_TRUE(redactor.may_be_in("?a=h%75nter22"));
+    EXPECT_FALSE(redactor.may_be_in("a hunter2"));
+    EXPECT_FALSE(redactor.may_be_in(""));
+    EXPECT_FALSE(Redactor().may_be_in("\\"));
+}
+
+TEST(WithoutSecrets, TakesTheEnginesOwnSecretsOutOfWhatAnyWorkerSays) {
+    Rules rules;
+    rules.own_secrets = Redactor::of_settings({"admin-token-1"});
+    JobSpec spec;
+    const auto report = without_secrets(
+        Report{.result = R"({"t":"admin-token-1"})", .error_message = "no admin-token-1"}, rules,
+        spec);
+    ASSERT_TRUE(report);
+    EXPECT_EQ(report->result, R"({"t":"***"})");
+    EXPECT_EQ(report->error_message, "no ***");
+    const auto logs = without_secrets(
+        AppendLogs{.entries = {LogEntry{.message = "x"}, LogEntry{.message = "admin-token-1"}}},
+        rules, spec);
+    ASSERT_TRUE(logs);
+    EXPECT_EQ(logs->entries[1].message, "***");
+    EXPECT_FALSE(without_secrets(AppendLogs{.entries = {LogEntry{.message = "x"}}}, rules, spec));
+
+    // Beside those of the job.
+    spec.payload = R"({"gitToken":"hunter22"})";
+    const auto both = without_secrets(HandBack{.reason = "hunter22 admin-token-1"}, rules, spec);
+    ASSERT_TRUE(both);
+    EXPECT_EQ(both->reason, "*** ***");
 }
 
 }  // namespace

@@ -158,7 +158,7 @@ Result<Job> answer_stale(Transaction& tx, std::optional<Job>& job, const Report&
     if (says_the_same(*job, *before, as_sent)) {
         return answer_again(*std::move(job), *before, as_sent);
     }
-    const auto clean = without_secrets(as_sent, tx.rules().secrets, job->spec);
+    const auto clean = without_secrets(as_sent, tx.rules(), job->spec);
     if (clean && says_the_same(*job, *before, *clean)) {
         return answer_again(*std::move(job), *before, *clean);
     }
@@ -167,7 +167,7 @@ Result<Job> answer_stale(Transaction& tx, std::optional<Job>& job, const Report&
 
 // What the worker says of a job that it holds and that has not ended: true when the job ends.
 bool take_report(Transaction& tx, Job& job, const Report& as_sent) {
-    const auto clean = without_secrets(as_sent, tx.rules().secrets, job.spec);
+    const auto clean = without_secrets(as_sent, tx.rules(), job.spec);
     const Report& report = clean ? *clean : as_sent;
     if (is_retried(job, report)) {
         retry(tx, job, report);

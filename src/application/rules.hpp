@@ -1,5 +1,6 @@
 #pragma once
 
+#include "application/redactor.hpp"
 #include "application/secret_marks.hpp"
 #include "domain/entity_kind.hpp"
 #include "domain/job_type.hpp"
@@ -11,7 +12,8 @@ namespace sluice {
 struct Rules {
     JobTypes types = JobTypes::built_in();
     EntityKinds kinds = EntityKinds::built_in();
-    SecretMarks secrets{};
+    SecretMarks secrets{};   // in payloads
+    Redactor own_secrets{};  // values of the engine's own settings, which no worker may tell
 
     static const Rules& built_in();
 };

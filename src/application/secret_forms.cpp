@@ -129,6 +129,17 @@ std::vector<std::string> texts_of_secrets(const std::vector<std::string>& secret
     return texts.taken();
 }
 
+std::vector<std::string> lines_of_settings(const std::vector<std::string>& values) {
+    std::vector<std::string> lines;
+    for (const std::string& value : values) {
+        split(value, "\r\n", [&](std::string_view line) {
+            if (line.size() < SecretBounds::setting_bytes_min || line.starts_with("-----")) return;
+            lines.emplace_back(line);
+        });
+    }
+    return lines;
+}
+
 std::vector<std::string> forms_of_text(const std::string& text) {
     std::vector<std::string> forms{text};
     for (std::size_t before = 0; before < 3; ++before) {

@@ -23,9 +23,21 @@ void read_argv(Section& table, std::string_view key, std::vector<std::string>& o
     }
 }
 
+// Variables that are set, and names of those that are passed on from this process.
+void read_environment(Section& table, EnvironmentChoice& out) {
+    table.text_pairs("environment", out.set);
+    table.texts("pass_environment", out.names_to_pass);
+    for (const std::string& name : out.names_to_pass) {
+        if (is_variable_name(name)) continue;
+        return table.problem("pass_environment", *table.find("pass_environment"),
+                             "must be names of variables, of letters, digits and _");
+    }
+    out.passed = variables_named(out.names_to_pass);
+}
+
 void read_command(Section& table, CommandExecutor& out) {
     table.text("directory", out.directory, path_bytes);
-    table.text_pairs("environment", out.environment);
+    read_environment(table, out.environment);
     table.duration("stop_grace", out.stop_grace, 0s, longest_grace);
 }
 
@@ -72,6 +84,7 @@ AnsibleExecutor read_ansible(Section& table, const std::map<std::string, Ansible
     table.text("program", out.program, path_bytes);
     table.duration("timeout", out.timeout, 0s, limits::timeout);
     table.text("directory", out.directory, path_bytes);
+    read_environment(table, out.environment);
     table.duration("stop_grace", out.stop_grace, 0s, longest_grace);
     return out;
 }

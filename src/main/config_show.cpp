@@ -3,33 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "domain/json_text.hpp"
 #include "interfaces/worker/url_text.hpp"
 #include "main/config_auth.hpp"
+#include "main/config_settings.hpp"
 #include "main/config_store_url.hpp"
 #include "main/config_values.hpp"
 
 namespace sluice {
 namespace {
-
-constexpr const char* hidden = "(hidden)";
-
-std::string quoted(const std::string& text) {
-    std::string out;
-    append_json_string(out, text);  // what TOML reads as the same text
-    return out;
-}
-std::string quoted(Duration duration) {
-    return quoted(duration_text(duration));
-}
-std::string list_of(const std::vector<std::string>& texts) {
-    std::string out = "[";
-    for (const std::string& text : texts) out += (out.size() > 1 ? ", " : "") + quoted(text);
-    return out + "]";
-}
-std::string flag(bool truth) {
-    return truth ? "true" : "false";
-}
 
 template <class T>
 std::string name_of(const Names<T>& names, T value) {
@@ -53,32 +34,6 @@ std::string backoff_text(const Backoff& backoff) {
                        quoted(backoff.cap));
 }
 
-class Listing {
-  public:
-    explicit Listing(const Origins& origins) : origins_(origins) {}
-
-    void add(const std::string& key, std::string value) {
-        settings_.push_back({key, std::move(value), origin_of(key)});
-    }
-
-    // `other` is another name under which the file may have it.
-    void add(const std::string& key, const std::string& other, std::string value) {
-        const std::string& written = origins_.contains(other) ? other : key;
-        settings_.push_back({key, std::move(value), origin_of(written)});
-    }
-
-    std::vector<Setting> take() { return std::move(settings_); }
-
-  private:
-    std::string origin_of(const std::string& key) const {
-        const auto found = origins_.find(key);
-        return found == origins_.end() ? "default" : found->second;
-    }
-
-    const Origins& origins_;
-    std::vector<Setting> settings_;
-};
-
 void add_type(Listing& out, const std::string& path, const JobType& type) {
     out.add(path + "queue", quoted(type.queue));
     out.add(path + "priority", std::to_string(type.priority));
@@ -94,10 +49,9 @@ void add_type(Listing& out, const std::string& path, const JobType& type) {
 }
 
 void add_http(Listing& out, const std::string& path, const worker::HttpExecutor& http) {
-    out.add(path + "url", quoted(worker::shown_url(http.url)));
+    out.add_url(path + "url", http.url, worker::shown_url(http.url));
     out.add(path + "method", quoted(http.method));
-    for (const auto& [name, value] : http.headers)
-        out.add(path + "headers." + name, path + "headers", hidden);
+    for (const auto& [name, value] : http.headers) out.add_named(path, "headers", name, value);
     out.add(path + "timeout", quoted(http.timeout));
     out.add(path + "allow_private_addresses", flag(http.allow_private_addresses));
     out.add(path + "redirects", std::to_string(http.redirects_max));
@@ -107,9 +61,7 @@ void add_command(Listing& out, const std::string& path, const std::string& key,
                  const worker::CommandExecutor& command) {
     out.add(path + key, list_of(command.argv));
     out.add(path + "directory", quoted(command.directory));
-    for (const auto& [name, value] : command.environment) {
-        out.add(path + "environment." + name, path + "environment", hidden);
-    }
+    out.add_environment(path, command.environment);
     out.add(path + "stop_grace", quoted(command.stop_grace));
 }
 
@@ -203,6 +155,7 @@ struct AddExecutor {
         out.add(path + "playbook", quoted(ansible.playbook));
         out.add(path + "program", quoted(ansible.program));
         out.add(path + "timeout", quoted(ansible.timeout));
+        out.add_environment(path, ansible.environment);
     }
     void operator()(const worker::MsuiteExecutor& msuite) const {
         out.add(path + "kind", "\"msuite\"");
@@ -270,16 +223,12 @@ void add_runner(Listing& out, const RunnerConfig& runner) {
     out.add("runner.shutdown_grace", quoted(runner.shutdown_grace));
 }
 
-std::string secret(const std::string& text) {
-    return text.empty() ? quoted(text) : hidden;
-}
-
 void add_deploy(Listing& out, const http::deploy::Settings& deploy) {
-    out.add("deploy.shared_secret", secret(deploy.shared_secret));
+    out.add_secret("deploy.shared_secret", deploy.shared_secret);
     out.add("deploy.open_runners", flag(deploy.open_runners));
-    out.add("deploy.runner_tokens", deploy.runner_tokens.empty() ? "[]" : hidden);
-    out.add("deploy.node_token", secret(deploy.node_token));
-    out.add("deploy.admin_token", secret(deploy.admin_token));
+    out.add_secrets("deploy.runner_tokens", deploy.runner_tokens);
+    out.add_secret("deploy.node_token", deploy.node_token);
+    out.add_secret("deploy.admin_token", deploy.admin_token);
     out.add("deploy.requeue_lost", flag(deploy.requeue_lost));
     out.add("deploy.max_running", quoted(deploy.max_running));
     out.add("deploy.node_health", quoted(deploy.node_health));
@@ -301,13 +250,11 @@ void add_jwt(Listing& out, const JwtSettings& jwt) {
     out.add("auth.jwt.max_lifetime", quoted(jwt.max_lifetime));
 }
 
-}  // namespace
-
-std::vector<Setting> settings_of(const Config& config, bool all) {
+Listing list(const Config& config, bool all) {
     Listing out(config.origins);
     out.add("listen", quoted(address_text(config.server.host, config.server.port)));
-    out.add("store", quoted(shown_store(config.store)));
-    out.add("store_direct", quoted(shown_store(config.store_direct)));
+    out.add_url("store", config.store, shown_store(config.store));
+    out.add_url("store_direct", config.store_direct, shown_store(config.store_direct));
     out.add("committers", std::to_string(config.committers));
     out.add("retention", quoted(config.retention));
     out.add("no_auth", flag(config.no_auth));
@@ -325,7 +272,7 @@ std::vector<Setting> settings_of(const Config& config, bool all) {
     out.add("tls.key", quoted(config.server.tls.key));
     add_limits(out, config.server.limits);
     add_caller_limits(out, config.caller_limits);
-    out.add("auth.admin_token", secret(config.admin_token));
+    out.add_secret("auth.admin_token", config.admin_token);
     add_runner(out, config.runner);
     if (config.jwt) add_jwt(out, *config.jwt);
     add_deploy(out, config.deploy);
@@ -352,7 +299,22 @@ std::vector<Setting> settings_of(const Config& config, bool all) {
     for (const auto& [name, kind] : config.entity_kinds.all()) {
         if (all || is_configured(config, name)) add_kind(out, kind);
     }
-    return out.take();
+    return out;
+}
+
+}  // namespace
+
+std::vector<Setting> settings_of(const Config& config, bool all) {
+    return list(config, all).take();
+}
+
+std::vector<std::string> secrets_of(const Config& config) {
+    std::vector<std::string> secrets = list(config, false).take_secrets();
+    // The one that the database's library reads by itself.
+    for (auto& [name, value] : worker::variables_named({"PGPASSWORD"})) {
+        secrets.push_back(std::move(value));
+    }
+    return secrets;
 }
 
 }  // namespace sluice

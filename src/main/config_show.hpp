@@ -16,4 +16,8 @@ struct Setting {
 // Every setting that is in force. Job types that are as they come are left out unless `all`.
 std::vector<Setting> settings_of(const Config& config, bool all);
 
+// The secrets among them: what is hidden above, passwords in addresses, and of headers and
+// variables of executors those that have the name of a secret.
+std::vector<std::string> secrets_of(const Config& config);
+
 }  // namespace sluice

@@ -4,13 +4,15 @@
 
 #include "client/runner.hpp"
 #include "infrastructure/postgres/postgres_store.hpp"
+#include "main/config_show.hpp"
 #include "main/open_store.hpp"
 
 namespace sluice {
 
 EngineRoom::EngineRoom(const Config& config, Telemetry& telemetry, Committer::Deliver deliver)
     : rules_{config.job_types, config.entity_kinds,
-             SecretMarks(config.secret_names, config.job_types)} {
+             SecretMarks(config.secret_names, config.job_types),
+             Redactor::of_settings(secrets_of(config))} {
     if (is_postgres(config.store)) {
         open_shared(config);
     } else {

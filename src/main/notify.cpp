@@ -1,7 +1,6 @@
 #include "main/notify.hpp"
 
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
@@ -80,10 +79,6 @@ void ServiceManager::tell(std::string_view text) const {
     static_cast<void>(sendto(descriptor, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
                              reinterpret_cast<const sockaddr*>(&address), length));
     close(descriptor);
-}
-
-void forbid_core_dumps() {
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
 }  // namespace sluice

@@ -35,8 +35,4 @@ class ServiceManager {
     std::optional<std::chrono::microseconds> watchdog_;
 };
 
-// A core dump of the engine would hold tokens and payloads; nobody gets one. Debuggers can attach
-// as root only. What the engine starts is not affected.
-void forbid_core_dumps();
-
 }  // namespace sluice

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -87,16 +86,6 @@ TEST(ServiceManager, AWatchdogForAnotherProcessIsNotOurs) {
     setenv("WATCHDOG_USEC", "3000000", 1);
     setenv("WATCHDOG_PID", "1", 1);
     EXPECT_FALSE(ServiceManager::from_environment().alive_every());
-}
-
-TEST(ForbidCoreDumps, MakesTheProcessOneThatLeavesNone) {
-    // In a process of its own, since it cannot be taken back for good.
-    EXPECT_EXIT(
-        {
-            forbid_core_dumps();
-            std::_Exit(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0 ? 0 : 1);
-        },
-        testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

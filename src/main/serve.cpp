@@ -27,6 +27,7 @@
 #include "interfaces/http/front_door.hpp"
 #include "interfaces/http/routes.hpp"
 #include "interfaces/http/server.hpp"
+#include "interfaces/worker/command_environment.hpp"
 #include "interfaces/worker/find_program.hpp"
 #include "main/config_values.hpp"
 #include "main/engine_room.hpp"
@@ -265,7 +266,7 @@ int serve(const Config& config, bool welcome) {
     check_access(config);
     open_log(config);
     allow_many_connections();
-    forbid_core_dumps();
+    worker::hide_from_commands();
     run_engine(config, welcome, ServiceManager::from_environment());
     log::info("stopped");
     return 0;

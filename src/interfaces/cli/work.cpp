@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "application/secret_names.hpp"
 #include "domain/duration_text.hpp"
 #include "domain/suggestion.hpp"
 #include "interfaces/cli/command_error.hpp"
@@ -18,6 +19,8 @@
 #include "interfaces/cli/common_flags.hpp"
 #include "interfaces/cli/display_text.hpp"
 #include "interfaces/cli/work_talk.hpp"
+#include "interfaces/worker/command_environment.hpp"
+#include "interfaces/worker/discreet_worker.hpp"
 #include "interfaces/worker/executor.hpp"
 #include "interfaces/worker/find_program.hpp"
 #include "sluice/worker.hpp"
@@ -34,6 +37,7 @@ struct WorkFlags : ConnectionFlags {
     std::string grace = "30s";
     std::string stop_grace = "5s";
     std::string name{};
+    std::vector<std::string> variables{};
     bool has_exec = false;
     std::vector<std::string> command{};
 };
@@ -131,6 +135,37 @@ client::Millis duration_within(const std::string& flag, const std::string& text,
     return duration;
 }
 
+// What --env adds to the environment of commands: NAME from this process's own, or NAME=VALUE.
+worker::EnvironmentChoice environment_of(const WorkFlags& flags) {
+    worker::EnvironmentChoice environment;
+    for (const std::string& text : flags.variables) {
+        const std::size_t equals = text.find('=');
+        const std::string name = text.substr(0, equals);
+        if (!worker::is_variable_name(name)) {
+            throw CommandError(
+                exit_usage, fmt::format("--env {}: write NAME or NAME=VALUE; names have letters, "
+                                        "digits and _",
+                                        printable(name)));
+        }
+        if (equals == std::string::npos) {
+            environment.names_to_pass.push_back(name);
+        } else {
+            environment.set.emplace_back(name, text.substr(equals + 1));
+        }
+    }
+    environment.passed = worker::variables_named(environment.names_to_pass);
+    return environment;
+}
+
+// What commands must not tell: the token, and variables with the name of a secret.
+Redactor secrets_of_worker(const std::string& token, const worker::EnvironmentChoice& environment) {
+    std::vector<std::string> secrets{token};
+    for (const auto& [name, value] : environment.all()) {
+        if (SecretNames::usual().match(name)) secrets.push_back(value);
+    }
+    return Redactor::of_settings(secrets);
+}
+
 // Each command needs a few descriptors. What commands themselves may open stays as it was, since
 // the leash has been started before.
 void make_room_for_descriptors(int concurrency) {
@@ -204,14 +239,19 @@ int work(const WorkFlags& flags) {
     client::WorkerOptions options = worker_options(flags, talk);
     const worker::CommandExecutor executor{
         .argv = flags.command,
+        .environment = environment_of(flags),
         .stop_grace = duration_within("--stop-grace", flags.stop_grace, 0s, 24h)};
     // Long enough for a command to be killed after its grace, and for that to be seen.
     options.stop_patience = std::max<client::Millis>(10s, executor.stop_grace + 2s);
 
+    worker::hide_from_commands();
     ::signal(SIGPIPE, SIG_IGN);
     const auto leash = std::make_shared<worker::Leash>();
     make_room_for_descriptors(flags.concurrency);
-    const auto runs = announced(worker::command_worker(executor, leash), talk);
+    const auto runs = announced(
+        worker::discreet_worker(worker::command_worker(executor, leash),
+                                secrets_of_worker(options.connection.token, executor.environment)),
+        talk);
     client::Worker worker(options);
     if (options.types.empty()) worker.handle_any(runs);
     for (const std::string& type : options.types) worker.handle(type, runs);
@@ -268,6 +308,12 @@ void add_flags(CLI::App& command, WorkFlags& flags) {
         ->capture_default_str();
     command.add_option("--name", flags.name, "Name of this worker (default: host and process id)")
         ->type_name("ID");
+    command
+        .add_option("--env", flags.variables,
+                    "A variable for the command, beside PATH, HOME and the like: one of this "
+                    "worker's by its name, or with a value; may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("NAME[=VALUE]");
     add_connection_flags(command, flags);
     command.add_flag("--exec", flags.has_exec,
                      "What follows is the command to run for each job, as it stands; last of all");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "domain/result.hpp"
+#include "interfaces/worker/command_environment.hpp"
 #include "interfaces/worker/leash.hpp"
 #include "sluice/worker.hpp"
 
@@ -17,11 +18,25 @@ namespace sluice::worker {
 
 using client::Millis;
 
+// What the configuration adds to the environment of commands. A variable that is set wins over one
+// that is passed on.
+struct EnvironmentChoice {
+    Variables set{};
+    Variables passed{};                        // from this process's own environment
+    std::vector<std::string> names_to_pass{};  // those that were asked for
+
+    Variables all() const {
+        Variables variables = passed;
+        variables.insert(variables.end(), set.begin(), set.end());
+        return variables;
+    }
+};
+
 // Runs a command per job, as docs/workers.md says.
 struct CommandExecutor {
     std::vector<std::string> argv{};
     std::string directory{};
-    std::vector<std::pair<std::string, std::string>> environment{};
+    EnvironmentChoice environment{};
     Millis stop_grace{5'000};  // between SIGTERM and SIGKILL
 };
 
@@ -55,6 +70,7 @@ struct AnsibleExecutor {
     std::map<std::string, AnsibleNode> nodes{};  // by node_id
     Millis timeout{0};  // of the run itself, beside the job's deadline; zero: none
     std::string directory{};
+    EnvironmentChoice environment{};
     Millis stop_grace{5'000};
 };
 

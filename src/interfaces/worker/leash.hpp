@@ -19,13 +19,14 @@
 // When the leash dies or does not answer, the worker ends all groups itself, and the next command
 // gets a new leash.
 //
-// Commands have the environment that this process had when the leash was started, but for
-// SLUICE_TOKEN, no controlling terminal, and no open descriptors beside those that they are given.
+// Of the environment that this process had when the leash was started, commands have only the usual
+// variables (command_environment.hpp). They have no controlling terminal, and no open descriptors
+// beside those that they are given.
 namespace sluice::worker {
 
 struct Command {
     std::vector<std::string> argv{};                                 // never through a shell
-    std::vector<std::pair<std::string, std::string>> environment{};  // beside what is inherited
+    std::vector<std::pair<std::string, std::string>> environment{};  // beside the usual ones
     std::string directory{};                                         // empty: this process's
     int input = -1;  // descriptors for 0, 1, 2 and 3 of the command; -1: /dev/null, none for 3
     int output = -1;

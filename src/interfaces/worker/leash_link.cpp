@@ -17,6 +17,7 @@
 #include <system_error>
 
 #include "client/boot_time.hpp"
+#include "interfaces/worker/command_environment.hpp"
 #include "interfaces/worker/live_group.hpp"
 
 namespace sluice::worker {
@@ -46,10 +47,19 @@ Descriptor moved_up(Descriptor descriptor) {
     return Descriptor(::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, 10));
 }
 
-std::vector<char*> environment_of_commands() {
+// The leash is the same program, so what it takes to load that is passed on to it, and goes no
+// further.
+bool is_loader_variable(std::string_view name) {
+    return name.starts_with("LD_") || name.ends_with("SAN_OPTIONS");
+}
+
+// What the leash has in its environment, and with it all that its commands can inherit.
+std::vector<char*> leash_environment() {
     std::vector<char*> kept;
     for (char** variable = environ; *variable != nullptr; ++variable) {
-        if (!std::string_view(*variable).starts_with("SLUICE_TOKEN=")) kept.push_back(*variable);
+        const std::string_view text = *variable;
+        const std::string_view name = text.substr(0, text.find('='));
+        if (is_usual_variable(name) || is_loader_variable(name)) kept.push_back(*variable);
     }
     kept.push_back(nullptr);
     return kept;
@@ -84,7 +94,7 @@ class SpawnPlan {
         std::string name = "sluice";
         std::string argument = "__leash";
         char* argv[]{name.data(), argument.data(), nullptr};
-        std::vector<char*> environment = environment_of_commands();
+        std::vector<char*> environment = leash_environment();
         pid_t pid = 0;
         const int error = ::posix_spawn(&pid, "/proc/self/exe", &actions_, &attributes_, argv,
                                         environment.data());

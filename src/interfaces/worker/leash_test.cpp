@@ -196,21 +196,25 @@ TEST_F(LeashTest, GivesACommandDefaultSignalsAndAGroupOfItsOwn) {
     EXPECT_NE(session, ::getsid(0));
 }
 
-TEST(Leash, HidesTheTokenFromCommands) {
+TEST(Leash, GivesCommandsOnlyTheUsualVariablesOfItsOwn) {
     ::setenv("SLUICE_TOKEN", "secret-of-the-worker", 1);
-    ::setenv("SLUICE_LEASH_TEST", "visible", 1);
+    ::setenv("SLUICE_STORE", "postgres://me:secret-of-the-worker@db/x", 1);
+    ::setenv("LD_LEASH_TEST", "for the leash alone", 1);
+    ::setenv("LC_LEASH_TEST", "usual", 1);
     Leash leash;
-    ::unsetenv("SLUICE_TOKEN");
-    ::unsetenv("SLUICE_LEASH_TEST");
+    for (const char* name : {"SLUICE_TOKEN", "SLUICE_STORE", "LD_LEASH_TEST", "LC_LEASH_TEST"}) {
+        ::unsetenv(name);
+    }
     Pipe pipe = make_pipe();
     Command command = shell(
         "cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n' | grep -c "
-        "secret-of-the-work[e]r; env | grep SLUICE_");
+        "secret-of-the-work[e]r; env | grep -e SLUICE_ -e LEASH_TEST");
+    command.environment = {{"SLUICE_JOB_ID", "1"}};
     command.output = pipe.writer.get();
     Leash::Child child = leash.start(command, boot_now() + 30s, 1s);
     pipe.writer.reset();
 
-    EXPECT_EQ(read_all(pipe.reader.get()), "0\nSLUICE_LEASH_TEST=visible\n");
+    EXPECT_EQ(read_all(pipe.reader.get()), "0\nSLUICE_JOB_ID=1\nLC_LEASH_TEST=usual\n");
 }
 
 TEST_F(LeashTest, EndsAGroupWhenItsTimeIsUp) {

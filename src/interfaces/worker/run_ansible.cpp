@@ -100,11 +100,15 @@ class AnsibleWorker : public client::JobWorker {
         const std::string variables_file = folder.write("variables.json", variables);
         Command command{.argv = {executor_.program, "-i", inventory_file, "-e",
                                  "@" + variables_file, executor_.playbook},
-                        .environment = {{"ANSIBLE_NOCOLOR", "1"},
-                                        {"ANSIBLE_FORCE_COLOR", "0"},
-                                        {"ANSIBLE_RETRY_FILES_ENABLED", "0"},
-                                        {"ANSIBLE_LOCAL_TEMP", (folder.path() / "tmp").string()}},
+                        .environment = executor_.environment.all(),
                         .directory = executor_.directory};
+        for (const auto& [name, value] :
+             Variables{{"ANSIBLE_NOCOLOR", "1"},
+                       {"ANSIBLE_FORCE_COLOR", "0"},
+                       {"ANSIBLE_RETRY_FILES_ENABLED", "0"},
+                       {"ANSIBLE_LOCAL_TEMP", (folder.path() / "tmp").string()}}) {
+            command.environment.emplace_back(name, value);
+        }
         context.log().info(fmt::format("running {} {}", executor_.program, executor_.playbook));
         return supervise(*leash_, std::move(command), context,
                          {.stop_grace = executor_.stop_grace,

@@ -23,8 +23,6 @@ using client::Outcome;
 // Exit codes with a meaning, from sysexits.h.
 constexpr int exit_bad_data = 65;
 
-using Environment = std::vector<std::pair<std::string, std::string>>;
-
 std::string joined(const std::vector<std::string>& words) {
     std::string all;
     for (const std::string& word : words) {
@@ -34,7 +32,7 @@ std::string joined(const std::vector<std::string>& words) {
     return all;
 }
 
-void add_job(Environment& variables, const client::Job& job) {
+void add_job(Variables& variables, const client::Job& job) {
     const auto add = [&](const char* name, std::string value) {
         variables.emplace_back(name, std::move(value));
     };
@@ -162,7 +160,7 @@ class CommandWorker : public client::JobWorker {
         const PayloadFile payload(folder_, job.id + "-" + std::to_string(++executions_) + ".json",
                                   payload_text(job));
         Command command{.argv = executor_.argv,
-                        .environment = executor_.environment,
+                        .environment = executor_.environment.all(),
                         .directory = executor_.directory,
                         .input = payload.input()};
         add_job(command.environment, job);

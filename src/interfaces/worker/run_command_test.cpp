@@ -171,8 +171,9 @@ TEST_F(RunCommand, TellsTheCommandAboutItsJob) {
 }
 
 TEST_F(RunCommand, AddsVariablesOfTheExecutorAndOfTheJob) {
-    CommandExecutor executor{.argv = {"/bin/sh", "-c", "echo $A-$B-$SLUICE_QUEUE"},
-                             .environment = {{"A", "1"}, {"B", "1"}, {"SLUICE_QUEUE", "x"}}};
+    CommandExecutor executor{
+        .argv = {"/bin/sh", "-c", "echo $A-$B-$SLUICE_QUEUE"},
+        .environment = {.set = {{"A", "1"}, {"B", "1"}, {"SLUICE_QUEUE", "x"}}}};
     const auto worker = command_worker(executor, leash, [](const client::Job& job) {
         return std::vector<std::pair<std::string, std::string>>{{"B", job.type}};
     });

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "interfaces/worker/command_environment.hpp"
+
 namespace sluice::worker {
 namespace {
 
@@ -20,8 +22,8 @@ std::string_view name_of(const char* variable) {
     return text.substr(0, text.find('='));
 }
 
-// What the command has in its environment: of each name the last one given, then what this process
-// has.
+// What the command has in its environment: of each name the last one given, then what every command
+// gets of this process's own.
 std::vector<char*> merge_environment(const std::vector<char*>& given) {
     std::vector<char*> all;
     const auto add = [&all](char* variable) {
@@ -30,7 +32,9 @@ std::vector<char*> merge_environment(const std::vector<char*>& given) {
         if (std::none_of(all.begin(), all.end(), same)) all.push_back(variable);
     };
     for (auto variable = given.rbegin(); variable != given.rend(); ++variable) add(*variable);
-    for (char** inherited = environ; *inherited != nullptr; ++inherited) add(*inherited);
+    for (char** inherited = environ; *inherited != nullptr; ++inherited) {
+        if (is_usual_variable(name_of(*inherited))) add(*inherited);
+    }
     all.push_back(nullptr);
     return all;
 }
