@@ -78,40 +78,6 @@ JsonReader::Kind JsonReader::kind() {
     }
 }
 
-std::string JsonReader::string() {
-    if (!is_expected(Kind::string, "a string")) return {};
-    const auto slice = read_string();
-    if (!slice) return {};
-    if (slice->has_nul) {
-        refuse("must not contain \\u0000");
-        return {};
-    }
-    return slice->escaped ? decode_escapes(slice->source) : std::string(slice->source);
-}
-
-std::int64_t JsonReader::integer(std::int64_t low, std::int64_t high) {
-    if (!is_expected(Kind::number, "an integer")) return 0;
-    const char* const start = at_;
-    if (!skip_number()) return 0;
-    std::int64_t value = 0;
-    const auto [stop, problem] = std::from_chars(start, at_, value);
-    if (stop != at_) {
-        refuse("must be an integer, without fraction or exponent");
-        return 0;
-    }
-    if (problem != std::errc{} || value < low || value > high) {
-        refuse("must be between " + std::to_string(low) + " and " + std::to_string(high));
-        return 0;
-    }
-    return value;
-}
-
-bool JsonReader::boolean() {
-    if (!is_expected(Kind::boolean, "true or false")) return false;
-    const bool value = *at_ == 't';
-    return skip_literal(value ? "true" : "false") && value;
-}
-
 bool JsonReader::null() {
     return kind() == Kind::null && skip_literal("null");
 }

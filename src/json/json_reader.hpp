@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "domain/result.hpp"
+#include "json/reading.hpp"
 
 namespace sluice {
 
@@ -48,8 +49,12 @@ class JsonReader {
           end_(text.data() + text.size()),
           at_(begin_),
           depth_max_(std::min(depth_max, JsonLimits::depth_possible)) {}
+    JsonReader(std::string_view text, Reading reading) : JsonReader(text) { reading_ = reading; }
     JsonReader(const JsonReader&) = delete;
     JsonReader& operator=(const JsonReader&) = delete;
+
+    // Whoever reads tolerantly ignores members that it does not know.
+    bool is_tolerant() const { return reading_ == Reading::tolerant; }
 
     // What the next value is, by its first byte; `none` where no value can begin.
     Kind kind();
@@ -73,13 +78,16 @@ class JsonReader {
         while (next_item()) on_element(frame.count - 1);
     }
 
-    // Decoded. Refuses \u0000, which names and ids cannot hold in every store.
+    // Decoded. Refuses \u0000, which names and ids cannot hold in every store. Read tolerantly, a
+    // number or boolean is its text.
     std::string string();
 
-    // Refuses fractions and exponents, and what is not between `low` and `high`.
+    // Refuses fractions and exponents, and what is not between `low` and `high`. Read tolerantly,
+    // it may stand in quotes, and 30.0 is whole.
     std::int64_t integer(std::int64_t low = std::numeric_limits<std::int64_t>::min(),
                          std::int64_t high = std::numeric_limits<std::int64_t>::max());
 
+    // Read tolerantly, also 1, 0, and any of them in quotes.
     bool boolean();
 
     // Whether the next value is null, which it then moves past. Anything else stays unread.
@@ -149,6 +157,7 @@ class JsonReader {
     bool skip_number();
     bool skip_literal(std::string_view word);
     std::optional<StringSlice> read_string();
+    std::string_view scalar_text();  // of the next value, without its quotes; escapes stay
 
     bool refuse(std::string what, ErrorCode code = ErrorCode::invalid);  // always false
     bool refuse_text(const char* what);  // the same, with the byte where the text is wrong
@@ -160,6 +169,7 @@ class JsonReader {
     const char* end_;
     const char* at_;  // the next byte to look at; `end_` after a failure
     std::size_t depth_max_;
+    Reading reading_ = Reading::strict;
     std::size_t depth_ = 0;
     Frame* top_ = nullptr;
     std::forward_list<std::string> decoded_keys_;  // those with escapes; a list never moves them

@@ -181,7 +181,7 @@ void run_engine(const Config& config, bool welcome, const ServiceManager& manage
     const http::ServerOptions options = server_options(config);
     http::Server server(
         options,
-        [&](const http::Request& request, http::Reply reply) {
+        [&](http::Request& request, http::Reply reply) {
             dispatch(request, *app_on_air, std::move(reply));
         },
         [&](http::Verb verb, std::string_view path) {

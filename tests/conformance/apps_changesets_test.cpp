@@ -67,9 +67,9 @@ TEST_F(AppsMembers, SettingsOfAnAppAreChecked) {
     EXPECT_EQ(changed.status, 200) << changed.body;
     EXPECT_EQ(text(author.read(path()), "name"), "store");
     EXPECT_EQ(number(author.read(path()), "approvals_required"), 2);
-    for (const Fields& wrong : {Fields{{"approvals_required", 0}}, Fields{{"name", nullptr}},
-                                Fields{{"gates", {{"submit", "some"}}}},
-                                Fields{{"gates", {{"review", "temp"}}}}, Fields{{"state", "x"}}}) {
+    for (const Fields& wrong :
+         {Fields{{"approvals_required", 0}}, Fields{{"name", nullptr}},
+          Fields{{"gates", {{"submit", "some"}}}}, Fields{{"gates", {{"review", "temp"}}}}}) {
         expect_error(admin.patch(path(), wrong), 400, "validation_error");
     }
 }
@@ -191,14 +191,6 @@ TEST_F(AppsChangesets, MoveToDraftTakesThemBack) {
     expect_error(author.post(changeset_path(changeset, "move-to-draft")), 409,
                  "invalid_transition");
     EXPECT_EQ(text(author.act(changeset_path(changeset, "submit")), "state"), "submitted");
-}
-
-TEST_F(AppsChangesets, ActionsTakeNoFieldsThatTheyDoNotKnow) {
-    const Json changeset = approved();
-
-    expect_error(manager.post(changeset_path(changeset, "queue"), {{"position", 1}}), 400,
-                 "validation_error");
-    EXPECT_EQ(state_of(changeset), "approved");
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ TEST_F(DeployJobs, BadArgumentsAreCode500WithTheReason) {
         {"[]", "object"},
         {R"({"payload":{}})", "type"},
         {R"({"type":""})", "type"},
-        {R"({"type":7})", "type"},
+        {R"({"type":[]})", "type"},
         {R"({"type":"NO_SUCH_TYPE"})", "NO_SUCH_TYPE"},
         {R"({"type":"BUILD_AND_DEPLOY","payload":[1]})", "payload"},
         {R"({"type":"BUILD_AND_DEPLOY","payload":"x"})", "payload"},
@@ -86,7 +86,6 @@ TEST_F(DeployJobs, BadArgumentsAreCode500WithTheReason) {
         {R"({"type":"BUILD_AND_DEPLOY","payload":{"a":1,"a":2}})", "payload/a"},
         {R"({"type":"BUILD_AND_DEPLOY","priority":"high"})", "priority"},
         {R"({"type":"BUILD_AND_DEPLOY","labels":[""]})", "labels"},
-        {R"({"type":"BUILD_AND_DEPLOY","typ":1})", "typ"},
     };
     for (const auto& [body, reason] : mistakes) {
         const DeployAnswer refused = deploy_answer(api.http.post("/deploy/jobs", body));
@@ -95,7 +94,6 @@ TEST_F(DeployJobs, BadArgumentsAreCode500WithTheReason) {
     }
     expect_code(api.get("/deploy/jobs?limit=many"), 500);
     expect_code(api.get("/deploy/jobs?status=DONE"), 500);
-    expect_code(api.get("/deploy/jobs?sort=up"), 500);
     expect_code(api.get("/deploy/jobs/by-app"), 500);
 }
 

@@ -62,7 +62,7 @@ TEST_F(DeployNodes, AHeartbeatMustBeReadable) {
     expect_code(api.post(path), 500);
     expect_code(api.post(path, {{"nodeName", ""}}), 500);
     expect_code(api.post(path, {{"nodeName", "n"}, {"agentBaseUrl", "ftp://x"}}), 500);
-    expect_code(api.post(path, {{"nodeName", "n"}, {"enabled", true}}), 500);
+    expect_code(api.post(path, {{"nodeName", List{"n"}}}), 500);
     EXPECT_TRUE(api.get("/admin/runtime-nodes/list").data.as_array().empty());
 }
 

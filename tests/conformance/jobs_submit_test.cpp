@@ -77,12 +77,6 @@ TEST_F(JobsSubmit, TakesTheFieldsOfAJobRequest) {
     EXPECT_EQ(list(job, "labels"), List{"gpu"});
 }
 
-TEST_F(JobsSubmit, RefusesUnknownFieldsByName) {
-    expect_refused(jobs.try_create({{"inputs", 1}}), 422, "invalid", "/inputs");
-    expect_refused(jobs.try_create({{"max_attempts", 2}}), 422, "invalid", "/max_attempts");
-    expect_no_job();
-}
-
 TEST_F(JobsSubmit, RefusesTwoNamesForOneThing) {
     expect_refused(jobs.try_create({{"action", jobs.action}, {"jobType", jobs.action}}), 422,
                    "invalid", "/jobType");

@@ -155,7 +155,7 @@ TEST_F(JobsCancellation, OfRunningAndPendingJobsKeepsTheReasonForAudit) {
 TEST_F(JobsCancellation, RefusesWhatItDoesNotKnow) {
     const std::string id = jobs.create_id();
 
-    expect_refused(jobs.cancel(id, {{"why", "x"}}), 422, "invalid", "/why");
+    expect_refused(jobs.cancel(id, {{"reason", List{}}}), 422, "invalid", "/reason");
     expect_refused(jobs.cancel("65f000000000000000000000"), 404, "not_found");
     expect_refused(jobs.worker.http.post("/api/jobs/" + id + "/cancel?tenant=other", ""), 404,
                    "not_found");

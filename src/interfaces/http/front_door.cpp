@@ -195,9 +195,10 @@ Response unauthorized(const Request& request) {
     return response;
 }
 
-void dispatch(const Request& request, App& app, Reply reply) {
+void dispatch(Request& request, App& app, Reply reply) {
     FoundRoute found = find_route(request.verb, request.path);
     if (!found.route) return reply.send(not_there(request, found.allowed));
+    request.reading = found.contract->reading;
     if (auto response = refuse_at_once(request, app)) return reply.send(*std::move(response));
 
     Visit visit{request, app, std::move(found), std::move(reply)};

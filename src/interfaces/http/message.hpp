@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "json/reading.hpp"
+
 namespace sluice::http {
 
 enum class Verb { get, head, post, put, patch, remove, options, other };
@@ -30,6 +32,7 @@ struct Request {
     std::vector<HeaderField> headers;
     std::string request_id;      // made by the server, or taken from a well-formed X-Request-Id
     std::string remote_address;  // without the port
+    Reading reading = Reading::strict;  // of its body and query, as its contract says
 
     // The value of the first header of this name (any case), or nothing when it is absent.
     const std::string_view* header(std::string_view name) const;

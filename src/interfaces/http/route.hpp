@@ -25,6 +25,7 @@ struct Contract {
     std::span<const Route> routes;
     Response (*refusal)(int status, std::string_view code, const std::string& message,
                         std::string_view request_id);
+    Reading reading = Reading::strict;  // of bodies and queries
 };
 
 }  // namespace sluice::http

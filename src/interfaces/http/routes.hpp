@@ -19,7 +19,8 @@ struct FoundRoute {
     const Route* route = nullptr;
     std::string_view first{};   // what stands in the path at its first {…}
     std::string_view second{};  // and at its second
-    std::string allowed{};      // verbs that the path does have, when the route was not found
+    const Contract* contract = nullptr;
+    std::string allowed{};  // verbs that the path does have, when the route was not found
 };
 FoundRoute find_route(Verb verb, std::string_view path);
 

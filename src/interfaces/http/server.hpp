@@ -58,7 +58,7 @@ struct RequestRecord {
 // before a handler sees it.
 class Server {
   public:
-    using Handler = std::function<void(const Request&, Reply)>;
+    using Handler = std::function<void(Request&, Reply)>;
     using BodyLimit = std::function<std::size_t(Verb, std::string_view path)>;
     using Observer = std::function<void(const RequestRecord&)>;
 

@@ -55,6 +55,12 @@ std::optional<QueryParams> QueryParams::parse(std::string_view query) {
     return result;
 }
 
+void QueryParams::keep_only(std::initializer_list<std::string_view> names) {
+    std::erase_if(params_, [&](const auto& param) {
+        return std::find(names.begin(), names.end(), param.first) == names.end();
+    });
+}
+
 const std::string* QueryParams::find(std::string_view name) const {
     for (const auto& [key, value] : params_) {
         if (key == name) return &value;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ class QueryParams {
 
     // The value of the first parameter of exactly this name, or nothing when it is absent.
     const std::string* find(std::string_view name) const;
+
+    // Drops all whose name is not among these.
+    void keep_only(std::initializer_list<std::string_view> names);
 
     const std::vector<std::pair<std::string, std::string>>& all() const { return params_; }
 

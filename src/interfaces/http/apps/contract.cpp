@@ -74,7 +74,7 @@ Response refuse(int status, std::string_view code, const std::string& message,
 }  // namespace
 
 const Contract& contract() {
-    static const Contract contract{"/api/apps", routes, refuse};
+    static const Contract contract{"/api/apps", routes, refuse, Reading::tolerant};
     return contract;
 }
 

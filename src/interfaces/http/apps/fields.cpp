@@ -73,7 +73,7 @@ bool may_be_taken_away(Form form) {
 
 Result<Attributes> read_body(const Request& request, Fields known, bool null_takes_away) {
     Attributes fields;
-    JsonReader reader(native::body_or_empty_object(request));
+    JsonReader reader = native::body_reader(request);
     native::UnknownFields unknown;
     reader.object([&](std::string_view key) {
         const auto field = std::find_if(known.begin(), known.end(),

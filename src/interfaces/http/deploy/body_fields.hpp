@@ -14,7 +14,7 @@ namespace sluice::http::deploy {
 // know; null counts as not given. A request without a body is an empty object.
 template <class ReadField>
 Result<Done> read_body(const Request& request, ReadField read_field) {
-    JsonReader reader(native::body_or_empty_object(request));
+    JsonReader reader = native::body_reader(request);
     native::UnknownFields unknown;
     reader.object([&](std::string_view key) {
         if (reader.null()) return;

@@ -44,17 +44,18 @@ Response refusal(int status, std::string_view, const std::string& message, std::
 }  // namespace
 
 const Contract& contract() {
-    static const Contract contract{"/deploy/", job_routes, refusal};
+    static const Contract contract{"/deploy/", job_routes, refusal, Reading::tolerant};
     return contract;
 }
 
 const Contract& node_contract() {
-    static const Contract contract{"/internal/runtime-nodes/", node_routes, refusal};
+    static const Contract contract{"/internal/runtime-nodes/", node_routes, refusal,
+                                   Reading::tolerant};
     return contract;
 }
 
 const Contract& admin_contract() {
-    static const Contract contract{"/admin/", admin_routes, refusal};
+    static const Contract contract{"/admin/", admin_routes, refusal, Reading::tolerant};
     return contract;
 }
 

@@ -28,7 +28,7 @@ Response refusal(int status, std::string_view code, const std::string& message,
 }  // namespace
 
 const Contract& contract() {
-    static const Contract contract{"/api/jobs", routes, refusal};
+    static const Contract contract{"/api/jobs", routes, refusal, Reading::tolerant};
     return contract;
 }
 

@@ -10,7 +10,7 @@
 namespace sluice::http::native {
 
 void UnknownFields::refuse(JsonReader& reader) const {
-    if (count_ == 0) return;
+    if (count_ == 0 || reader.is_tolerant()) return;
     std::string what = count_ == 1
                            ? fmt::format("\"{}\" is not a known field", names_.front())
                            : fmt::format("these are not known fields: {}", fmt::join(names_, ", "));
@@ -71,6 +71,7 @@ Result<QueryParams> read_query(const Request& request,
                                std::initializer_list<std::string_view> known) {
     auto params = QueryParams::parse(request.query);
     if (!params) return Error{ErrorCode::malformed, "the query string cannot be read", ""};
+    if (request.reading == Reading::tolerant) params->keep_only(known);
     for (std::size_t i = 0; i < params->all().size(); ++i) {
         const std::string& name = params->all()[i].first;
         if (std::find(known.begin(), known.end(), name) == known.end()) {

@@ -20,7 +20,8 @@ class UnknownFields {
         if (++count_ <= names_max) names_.emplace_back(name.substr(0, name_bytes_max));
     }
 
-    // Makes the reader fail when there were any. Call it when the object has been read.
+    // Makes the reader fail when there were any, unless it reads tolerantly. Call it when the
+    // object has been read.
     void refuse(JsonReader& reader) const;
 
   private:
@@ -41,10 +42,16 @@ std::vector<std::string> read_labels(JsonReader& reader);
 // The body of a request that may have none; an empty one counts as {}.
 std::string_view body_or_empty_object(const Request& request);
 
+// Reads that body as closely as the request's contract says.
+inline JsonReader body_reader(const Request& request) {
+    return JsonReader(body_or_empty_object(request), request.reading);
+}
+
 Result<JobId> job_id_in_path(const Call& call);
 Result<LeaseId> lease_id_in_path(const Call& call);
 
-// The query string; refuses parameters that are not in `known`, by name.
+// The parameters of the query string that are in `known`. Refuses others by name, or leaves them
+// out when the request is read tolerantly.
 Result<QueryParams> read_query(const Request& request,
                                std::initializer_list<std::string_view> known);
 

@@ -7,7 +7,7 @@ namespace sluice::http::native {
 namespace {
 
 Result<std::string> read_reason(const Request& request) {
-    JsonReader reader(body_or_empty_object(request));
+    JsonReader reader = body_reader(request);
     std::string reason;
     UnknownFields unknown;
     reader.object([&](std::string_view key) {
