@@ -36,6 +36,13 @@ Result<EntityAnswer> act(TestEngine& engine, const EntityKey& key, const std::st
     }});
 }
 
+void fail(TestEngine& engine, const Job& job) {
+    Report report = report_of(job, Outcome::failed);
+    report.error_code = "E";
+    report.error_message = "why";
+    engine.ask(report);
+}
+
 TEST(ASiteWithAJob, IsInProgressFromItsStartAndActiveAfterItsSuccess) {
     TestEngine engine;
     engine.submit(on_site());
@@ -51,12 +58,12 @@ TEST(ASiteWithAJob, IsInProgressFromItsStartAndActiveAfterItsSuccess) {
 TEST(ASiteWithAJob, StaysInProgressWhileARetryWaitsAndRuns) {
     TestEngine engine;
     const Job first = engine.start(on_site("env_restore"));
-    engine.report(first, Outcome::failed);
+    fail(engine, first);
     EXPECT_EQ(site_state(engine), "restoring");
 
     const Job second = engine.claim_one();
     EXPECT_EQ(site_state(engine), "restoring");
-    engine.report(second, Outcome::failed);
+    fail(engine, second);
     EXPECT_EQ(site_state(engine), "failed");
 
     const auto events =
@@ -102,7 +109,7 @@ class AFailedSite : public testing::Test {
         const Job first = engine.start(made);
         waiting = engine.submit(on_site());
         health = engine.submit(on_site("health_check"));
-        engine.report(first, Outcome::failed);
+        fail(engine, first);
     }
 
     TestEngine engine;

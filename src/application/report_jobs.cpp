@@ -7,6 +7,7 @@
 #include "application/error_detail.hpp"
 #include "application/finish_jobs.hpp"
 #include "application/leased_jobs.hpp"
+#include "application/names.hpp"
 #include "application/redact.hpp"
 #include "application/waves.hpp"
 #include "domain/check.hpp"
@@ -33,6 +34,19 @@ std::string error_code_of(const Report& report) {
         return std::string(job_timeout_code);
     }
     return report.error_code;
+}
+
+// Refuses a failure without a reason where the type wants one. The worker keeps its lease, and may
+// report again.
+std::optional<Error> refuse_silence(const JobTypes& types, const Job& job, const Report& report) {
+    if (report.outcome != Outcome::failed) return std::nullopt;
+    if (!report.error_code.empty() && !report.error_message.empty()) return std::nullopt;
+    const JobType* type = types.find(job.spec.type);
+    if (!type || !type->needs_error) return std::nullopt;
+    return refuse(report.error_code.empty() ? "error_code" : "error_message",
+                  fmt::format("is missing: errors must set error_code and error_message when jobs "
+                              "of type \"{}\" fail",
+                              job.spec.type));
 }
 
 // Whether the policy gives the job another attempt after this report.
@@ -195,6 +209,8 @@ std::vector<Result<Job>> report_jobs(Transaction& tx, std::span<const Report> re
                 answers[wave[k]] = answer_stale(tx, job, report, *std::move(refusal));
             } else if (is_final(job->state)) {
                 answers[wave[k]] = acknowledge_end(tx, *job, report);
+            } else if (auto silence = refuse_silence(tx.rules().types, *job, report)) {
+                answers[wave[k]] = *std::move(silence);
             } else if (take_report(tx, *job, report)) {
                 ended.push_back(*std::move(job));
                 ended_places.push_back(wave[k]);

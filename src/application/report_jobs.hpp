@@ -10,7 +10,8 @@ namespace sluice {
 //   A report under a lease that is not the job's current one is refused as lease_lost and changes
 //   nothing, except that a report that this very lease made before is answered as it was then. A
 //   job that was canceled or timed out under the worker stays so: the report closes the lease, and
-//   unless it says the same, it is refused as a conflict.
+//   unless it says the same, it is refused as a conflict. A failure without error_code or
+//   error_message is refused as invalid where the type wants both; the lease goes on.
 std::vector<Result<Job>> report_jobs(Transaction& tx, std::span<const Report> reports);
 
 }  // namespace sluice

@@ -102,6 +102,25 @@ TEST(ReportFailure, QueuesTheJobAgainWhileAttemptsAreLeft) {
     EXPECT_EQ(engine.find(running.spec.id), *job);
 }
 
+TEST(ReportFailure, WithoutAReasonIsRefusedWhereTheTypeWantsOne) {
+    TestEngine engine;
+    const Job running = engine.start(spec("env_deploy"));
+    Report report = report_of(running, Outcome::failed);
+
+    const auto silent = engine.ask(report);
+    report.error_code = "E";
+    const auto without_message = engine.ask(report);
+
+    ASSERT_FALSE(silent);
+    EXPECT_EQ(silent.error().code, ErrorCode::invalid);
+    EXPECT_EQ(silent.error().pointer, "/error_code");
+    ASSERT_FALSE(without_message);
+    EXPECT_EQ(without_message.error().pointer, "/error_message");
+    EXPECT_EQ(engine.find(running.spec.id), running);
+    report.error_message = "why";
+    EXPECT_TRUE(engine.ask(report)) << "the worker still has its lease";
+}
+
 TEST(ReportCanceled, EndsTheJobAsCanceledAndIsNotRetried) {
     TestEngine engine;
     const Job running = engine.start(with_attempts(3));

@@ -65,7 +65,12 @@ Outcome reportable(Outcome outcome) {
     }
     outcome.error_code = clean_text(outcome.error_code, text_limits::error_code);
     outcome.error_message = clean_text(outcome.error_message, text_limits::error_message);
-    if (outcome.kind != Outcome::Kind::failed) outcome.retryable = false;
+    if (outcome.kind != Outcome::Kind::failed) {
+        outcome.retryable = false;
+        return outcome;
+    }
+    if (outcome.error_code.empty()) outcome.error_code = "WORKER_FAILED";
+    if (outcome.error_message.empty()) outcome.error_message = "the worker gave no reason";
     return outcome;
 }
 

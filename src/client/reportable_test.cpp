@@ -55,6 +55,17 @@ TEST(Reportable, AResultIsAsDeepAsTheEngineReadsInsideAReport) {
     EXPECT_EQ(reportable(Outcome::succeeded(nested(32))).error_code, "INVALID_RESULT");
 }
 
+// Jobs of some types must say why they failed.
+TEST(Reportable, AFailureAlwaysHasACodeAndAMessage) {
+    const Outcome silent = reportable(Outcome::failed("", "\0"s));
+    EXPECT_EQ(silent.error_code, "WORKER_FAILED");
+    EXPECT_EQ(silent.error_message, "the worker gave no reason");
+    const Outcome told = reportable(Outcome::failed("E", "why"));
+    EXPECT_EQ(told.error_code, "E");
+    EXPECT_EQ(told.error_message, "why");
+    EXPECT_EQ(reportable(Outcome::canceled()).error_code, "");
+}
+
 TEST(Reportable, CutsErrorTexts) {
     const Outcome outcome =
         reportable(Outcome::failed(std::string(300, 'C'), std::string(20'000, 'm')));

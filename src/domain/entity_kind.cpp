@@ -34,6 +34,7 @@ constexpr auto site_jobs = std::to_array<SiteJob>({
     {"domain_add", "deploy"},
     {"domain_remove", "deploy"},
     {"cache_purge", "deploy"},
+    {"env_cache_toggle", "deploy"},
     {"env_restore", "restore"},
 });
 

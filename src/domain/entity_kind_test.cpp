@@ -109,10 +109,11 @@ INSTANTIATE_TEST_SUITE_P(
                     InProgress{"env_update", "deploying"}, InProgress{"env_promote", "deploying"},
                     InProgress{"release_rollback", "deploying"},
                     InProgress{"domain_add", "deploying"}, InProgress{"domain_remove", "deploying"},
-                    InProgress{"cache_purge", "deploying"}, InProgress{"env_restore", "restoring"},
-                    InProgress{"node_provision", ""}, InProgress{"backup_create", ""},
-                    InProgress{"backup_cleanup", ""}, InProgress{"drift_check", ""},
-                    InProgress{"health_check", ""}),
+                    InProgress{"cache_purge", "deploying"},
+                    InProgress{"env_cache_toggle", "deploying"},
+                    InProgress{"env_restore", "restoring"}, InProgress{"node_provision", ""},
+                    InProgress{"backup_create", ""}, InProgress{"backup_cleanup", ""},
+                    InProgress{"drift_check", ""}, InProgress{"health_check", ""}),
     [](const auto& tested) { return std::string(tested.param.type); });
 
 TEST(FollowedBy, NamesSiteAndEnvironmentOfOneJobOnceEach) {

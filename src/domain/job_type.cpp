@@ -41,6 +41,7 @@ constexpr auto site_types = std::to_array<std::string_view>({
     "domain_add",
     "release_rollback",
     "cache_purge",
+    "env_cache_toggle",
     "domain_remove",
     "drift_check",
     "health_check",
@@ -52,7 +53,8 @@ JobType type_on_node(std::string_view name) {
             .timeout = 30min,
             .backoff = Backoff::list({1min, 5min, 15min}),
             .needs_node = true,
-            .admin_cancels = true};
+            .admin_cancels = true,
+            .needs_error = true};
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ struct JobType {
     bool needs_site = false;            // its jobs are about a site, and say which one
     bool refuses_site = false;          // its jobs are about a node only
     bool admin_cancels = false;         // only admins cancel its jobs
+    bool needs_error = false;           // a failed report sets error_code and error_message
     std::vector<std::string> redact{};  // paths in the payload that only its worker sees
 
     bool operator==(const JobType&) const = default;

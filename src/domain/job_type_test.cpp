@@ -28,10 +28,10 @@ const std::vector<Expected> checked_types{
 };
 
 const std::vector<const char*> site_types{
-    "node_provision", "site_create", "site_import",    "env_create",
-    "env_deploy",     "env_update",  "env_promote",    "env_restore",
-    "backup_create",  "domain_add",  "drift_check",    "health_check",
-    "domain_remove",  "cache_purge", "backup_cleanup", "release_rollback",
+    "node_provision",   "site_create",      "site_import",   "env_create",    "env_deploy",
+    "env_update",       "env_promote",      "env_restore",   "backup_create", "domain_add",
+    "drift_check",      "health_check",     "domain_remove", "cache_purge",   "backup_cleanup",
+    "release_rollback", "env_cache_toggle",
 };
 
 TEST(BuiltInTypes, RepeatChecksAndReleasesAtOnce) {
@@ -61,6 +61,7 @@ TEST(BuiltInTypes, GiveSitesThreeAttemptsOfThirtyMinutes) {
         EXPECT_FALSE(type->retry_on_timeout) << name;
         EXPECT_TRUE(type->needs_node) << name;
         EXPECT_TRUE(type->admin_cancels) << name;
+        EXPECT_TRUE(type->needs_error) << name;
         EXPECT_EQ(type->needs_site, std::string_view(name) != "node_provision") << name;
         EXPECT_EQ(type->refuses_site, !type->needs_site) << name;
     }

@@ -45,6 +45,7 @@ void add_type(Listing& out, const std::string& path, const JobType& type) {
     out.add(path + "needs_site", flag(type.needs_site));
     out.add(path + "refuses_site", flag(type.refuses_site));
     out.add(path + "admin_cancels", flag(type.admin_cancels));
+    out.add(path + "needs_error", flag(type.needs_error));
     out.add(path + "redact", list_of(type.redact));
 }
 

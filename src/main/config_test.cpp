@@ -140,13 +140,17 @@ TEST(Config, SaysWhereJobsOfATypeBelongAndWhoCancelsThem) {
         needs_node = true
         needs_site = true
         admin_cancels = true
+        needs_error = true
         [job_types.env_deploy]
         admin_cancels = false
+        needs_error = false
     )");
 
     EXPECT_TRUE(type_of(config, "index_site").needs_node);
     EXPECT_TRUE(type_of(config, "index_site").needs_site);
     EXPECT_TRUE(type_of(config, "index_site").admin_cancels);
+    EXPECT_TRUE(type_of(config, "index_site").needs_error);
+    EXPECT_FALSE(type_of(config, "env_deploy").needs_error);
     EXPECT_FALSE(type_of(config, "env_deploy").admin_cancels);
     EXPECT_TRUE(type_of(config, "env_deploy").needs_node);
     EXPECT_EQ(problems("[job_types.node_provision]\nneeds_site = true"),

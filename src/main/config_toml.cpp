@@ -86,6 +86,7 @@ void read_job_type(Section& type, JobType& out) {
         type.problem(key, *type.find(key), "a type cannot both need and refuse a site");
     }
     type.flag("admin_cancels", out.admin_cancels);
+    type.flag("needs_error", out.needs_error);
     type.texts("redact", out.redact);
     refuse_bad_texts(type, "redact", out.redact, SecretMarks::problem_with_path);
     read_backoff(type, out.backoff);

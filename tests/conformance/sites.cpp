@@ -57,6 +57,7 @@ const std::vector<SiteType>& site_types() {
                                              {"domain_add", "deploying"},
                                              {"domain_remove", "deploying"},
                                              {"cache_purge", "deploying"},
+                                             {"env_cache_toggle", "deploying"},
                                              {"env_restore", "restoring"},
                                              {"backup_create", ""},
                                              {"backup_cleanup", ""},

@@ -64,6 +64,50 @@ TEST_F(SitesRetry, ErrorsSetCodeAndMessage) {
     }
 }
 
+TEST_F(SitesRetry, AFailureWithoutCodeOrMessageIsRefusedForEveryType) {
+    serve();
+    std::vector<std::string> types{"node_provision"};
+    for (const SiteType& type : site_types()) types.emplace_back(type.name);
+    EXPECT_EQ(types.size(), 17u);
+
+    for (const std::string& type : types) {
+        Fields job = on_site(type, "site-of-" + type);
+        if (type == "node_provision") job.erase("site_id");
+        const std::string id = api().submit_id(job);
+        const Json lease = api().claim_one({{"types", List{Json(type)}}});
+        for (const char* missing : {"error_code", "error_message"}) {
+            Fields report = failure();
+            report.erase(missing);
+            const Response refused = api().report(lease, report);
+            expect_refused(refused, 422, "invalid", "/" + std::string(missing));
+            EXPECT_NE(refused.body.find("errors must set error_code and error_message"),
+                      std::string::npos);
+            report[missing] = "";
+            expect_refused(api().report(lease, report), 422, "invalid");
+        }
+        EXPECT_EQ(api().state(id), "running") << "its worker may say more";
+        EXPECT_EQ(text(expect_ok(api().report(lease, failure())), "state"), "queued");
+    }
+}
+
+TEST_F(SitesRetry, ABatchOfReportsRefusesThoseWithoutCodeOrMessage) {
+    serve();
+    const Json silent = start("env_deploy", "a");
+    const Json told = start("env_deploy", "b");
+    Fields report = failure(false);
+    report["lease_id"] = at(told, "lease_id");
+
+    const Json answer = expect_ok(post(
+        "/api/v1/leases/report",
+        {{"reports",
+          List{Fields{{"lease_id", at(silent, "lease_id")}, {"outcome", "failed"}}, report}}}));
+
+    const List results = list(answer, "results");
+    EXPECT_EQ(text(at(results.at(0), "error"), "code"), "invalid");
+    EXPECT_EQ(text(results.at(1), "state"), "failed");
+    EXPECT_EQ(api().state(job_of(silent)), "running");
+}
+
 TEST_F(SitesRetry, AJobOutOfAttemptsFails) {
     serve();
     const std::string id = api().submit_id(on_site("env_deploy", "shop", {{"backoff", "none"}}));

@@ -55,7 +55,8 @@ TEST_P(JobTypes, DecideHowLongARetryWaits) {
     api.submit({{"type", "health_check"},
                 {"node_id", fresh_name("node")},
                 {"site_id", fresh_name("site")}});
-    const Json later = expect_ok(api.fail(api.claim_one()));
+    const Json later = expect_ok(api.report(
+        api.claim_one(), {{"outcome", "failed"}, {"error_code", "E"}, {"error_message", "why"}}));
     EXPECT_EQ(text(later, "state"), "queued");
     EXPECT_EQ(api.reasons(text(later, "id")).front(), "retry_backoff");
     EXPECT_TRUE(api.claim().empty());

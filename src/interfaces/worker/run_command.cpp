@@ -106,11 +106,13 @@ void explain(Outcome& failure, const std::string& result) {
         const auto kind = reader.kind();
         const bool is_text = kind == JsonReader::Kind::string;
         if (is_text && key == "message") {
-            said.error_message = reader.string();
-            has_message = true;
+            if (std::string text = reader.string(); !text.empty()) {
+                said.error_message = std::move(text);
+                has_message = true;
+            }
         } else if (is_text && key == "error") {
             std::string text = reader.string();
-            if (!has_message) said.error_message = std::move(text);
+            if (!has_message && !text.empty()) said.error_message = std::move(text);
         } else if (is_text && key == "error_code") {
             if (std::string code = reader.string(); !code.empty())
                 said.error_code = std::move(code);
