@@ -4,11 +4,12 @@
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
-#include <prometheus/text_serializer.h>
 
 #include <map>
 #include <mutex>
 #include <tuple>
+
+#include "infrastructure/metrics_text.hpp"
 
 namespace sluice {
 namespace {
@@ -141,7 +142,7 @@ std::string Metrics::text(const Depths& depths) {
         gauge.Set(count);
         shown.push_back(&gauge);
     }
-    std::string text = prometheus::TextSerializer().Serialize(families_->registry.Collect());
+    std::string text = metrics_text(families_->registry.Collect());
     // A queue that is empty next time must not show its old depth.
     for (prometheus::Gauge* gauge : shown) families_->depth.Remove(gauge);
     return text;
