@@ -1,11 +1,12 @@
-// The framing gate and the grammar behind it. Beyond not breaking: the bytes are judged alike in
-// whatever pieces they come; what is accepted has the one length that a simple reader finds; and
-// written out again it is framed as before.
+// The framing gate, the grammar behind it, and the chunks of a body. Beyond not breaking: the bytes
+// are judged alike in whatever pieces they come; what is accepted has the one length that a simple
+// reader finds; and written out again it is framed as before.
 #include <algorithm>
 #include <string>
 
 #include "input.hpp"
 #include "interfaces/http/ascii.hpp"
+#include "interfaces/http/chunked_body.hpp"
 #include "interfaces/http/request_parser.hpp"
 
 namespace sluice::http {
@@ -52,6 +53,10 @@ std::string rewritten(std::string_view bytes, const Head& head) {
     return out + "\r\n";
 }
 
+bool is_question(Verb verb) {
+    return verb == Verb::get || verb == Verb::head;
+}
+
 void check_accepted(std::string_view bytes, const Head& head, const Framing& framing,
                     const GateRules& rules) {
     const auto lengths = values_of(bytes, "Content-Length");
@@ -59,9 +64,16 @@ void check_accepted(std::string_view bytes, const Head& head, const Framing& fra
     expect(lengths.empty() ? framing.body_bytes == 0
                            : std::stoull(std::string(lengths[0])) == framing.body_bytes,
            "the length is the one that stands there");
-    expect(values_of(bytes, "Transfer-Encoding").empty(), "no transfer coding");
-    expect(values_of(bytes, "Host").size() == 1, "one host");
-    expect(head.target.starts_with('/'), "the target is a path");
+    const auto codings = values_of(bytes, "Transfer-Encoding");
+    expect(codings.size() == (framing.is_chunked ? 1 : 0), "one transfer coding at most");
+    expect(!framing.is_chunked || (codings[0] == "chunked" && lengths.empty() &&
+                                   head.version == 11 && !is_question(head.verb)),
+           "chunks are announced as such, and alone");
+    const auto hosts = values_of(bytes, "Host");
+    const bool may_lack_host = head.version == 10 && is_question(head.verb);
+    expect(hosts.size() == 1 || (hosts.empty() && may_lack_host), "one host");
+    expect(framing.target.starts_with('/'), "the target is a path");
+    expect(head.target.ends_with(framing.target) || framing.target == "/", "and as it was sent");
 
     GateRules roomy = rules;
     roomy.header_bytes *= 2;  // it may have become longer by the spaces after colons
@@ -75,12 +87,74 @@ void check_accepted(std::string_view bytes, const Head& head, const Framing& fra
     const auto checked = check_framing(second, roomy);
     const auto* framed = std::get_if<Framing>(&checked);
     expect(framed != nullptr && framed->body_bytes == framing.body_bytes &&
+               framed->is_chunked == framing.is_chunked && framed->target == framing.target &&
                framed->keep_alive == framing.keep_alive &&
                framed->expects_continue == framing.expects_continue,
            "it is framed as before");
     expect(second.verb == head.verb && second.target == head.target &&
                second.headers.size() == head.headers.size(),
            "it says the same");
+}
+
+// What a body comes to, in pieces of this size.
+struct Decoded {
+    bool is_complete = false;
+    int status = 0;
+    std::string body{};
+    std::size_t used = 0;
+
+    bool operator==(const Decoded&) const = default;
+};
+
+constexpr std::size_t body_bytes_max = 4096;
+
+Decoded decode(std::string_view bytes, std::size_t piece_bytes) {
+    ChunkedBody chunks(body_bytes_max);
+    Decoded decoded;
+    for (std::size_t at = 0; at < bytes.size(); at += piece_bytes) {
+        std::string piece(bytes.substr(at, piece_bytes));
+        const std::size_t had = chunks.body_bytes();
+        const auto outcome = chunks.take(piece);
+        decoded.body += piece.substr(0, chunks.body_bytes() - had);
+        if (const auto* rejection = std::get_if<Rejection>(&outcome)) {
+            decoded.status = rejection->status;
+            return decoded;
+        }
+        if (const auto* complete = std::get_if<ChunkedBody::Complete>(&outcome)) {
+            decoded.is_complete = true;
+            decoded.used = at + complete->used;
+            return decoded;
+        }
+    }
+    return decoded;
+}
+
+// How a reader that believes each size takes the chunks off.
+std::string simply_decoded(std::string_view bytes) {
+    std::string body;
+    for (;;) {
+        const std::string_view line = bytes.substr(0, bytes.find("\r\n"));
+        const std::size_t size = std::stoul(std::string(line), nullptr, 16);
+        bytes.remove_prefix(line.size() + 2);
+        if (size == 0) break;
+        body += bytes.substr(0, size);
+        bytes.remove_prefix(size);
+        expect(bytes.starts_with("\r\n"), "a chunk ends where its size says");
+        bytes.remove_prefix(2);
+    }
+    expect(bytes == "\r\n", "nothing follows the last chunk");
+    return body;
+}
+
+void check_chunks(std::string_view bytes) {
+    const Decoded whole = decode(bytes, std::max<std::size_t>(bytes.size(), 1));
+    for (const std::size_t piece_bytes : {1, 2, 7}) {
+        expect(decode(bytes, piece_bytes) == whole, "a body is read alike in all pieces");
+    }
+    expect(whole.body.size() <= body_bytes_max, "a body stays within its limit");
+    if (!whole.is_complete) return;
+    expect(simply_decoded(bytes.substr(0, whole.used)) == whole.body,
+           "a body is what a simple reader finds");
 }
 
 }  // namespace
@@ -100,6 +174,7 @@ void run(std::string_view input) {
     const auto framing = check_framing(head, rules);
     if (const auto* accepted = std::get_if<Framing>(&framing)) {
         check_accepted(bytes, head, *accepted, rules);
+        if (accepted->is_chunked) check_chunks(input.substr(complete->head_bytes));
     }
 }
 

@@ -22,4 +22,11 @@ constexpr bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
+// A character of a token (RFC 9110), as the names of headers and of parameters are made of.
+constexpr bool is_token_character(char c) {
+    constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
+    const char lower = to_lower(c);
+    return is_digit(c) || (lower >= 'a' && lower <= 'z') || marks.find(c) != marks.npos;
+}
+
 }  // namespace sluice::http

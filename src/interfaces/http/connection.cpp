@@ -1,6 +1,5 @@
 #include "interfaces/http/connection.hpp"
 
-#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
@@ -11,7 +10,6 @@
 #include <utility>
 
 #include "interfaces/http/problem.hpp"
-#include "interfaces/http/request_parser.hpp"
 #include "interfaces/http/response_writer.hpp"
 
 namespace sluice::http {
@@ -136,87 +134,6 @@ Connection::Next Connection::advance() {
     }
 }
 
-// Returns nothing once a whole request has arrived and has passed the gate.
-std::optional<Connection::Next> Connection::frame_request() {
-    const Limits& limits = context_.limits;
-    const std::string_view bytes = input_.readable();
-    if (head_bytes_ == 0) {
-        if (bytes.empty()) return wait_for_bytes(Phase::idle, limits.idle_time);
-        const HeadScanner::Outcome outcome = scanner_.scan(bytes, context_.rules);
-        if (const auto* rejection = std::get_if<Rejection>(&outcome)) return reject(*rejection);
-        const auto* complete = std::get_if<HeadScanner::Complete>(&outcome);
-        if (!complete) return wait_for_bytes(Phase::head, limits.header_time);
-
-        head_bytes_ = complete->head_bytes;
-        if (const auto rejection = pass_gate()) return reject(*rejection);
-        if (framing_.body_bytes > limits.body_memory) return reject(no_body_memory);
-        if (framing_.expects_continue && framing_.body_bytes > 0 && bytes.size() == head_bytes_) {
-            output_ += "HTTP/1.1 100 Continue\r\n\r\n";
-        }
-    }
-    const std::size_t received = std::min(bytes.size() - head_bytes_, framing_.body_bytes);
-    if (!hold_body_memory(received)) return reject(no_body_memory);
-    if (received < framing_.body_bytes) return wait_for_body();
-    if (!views_hold_) {  // the bytes have moved since: the same bytes pass again
-        if (const auto rejection = pass_gate()) return reject(*rejection);
-    }
-    return std::nullopt;
-}
-
-std::optional<Rejection> Connection::pass_gate() {
-    const std::string_view bytes = input_.readable().substr(0, head_bytes_);
-    if (const auto rejection = parse_head(bytes, head_)) return rejection;
-    const auto checked = check_framing(head_, context_.rules);
-    if (const auto* rejection = std::get_if<Rejection>(&checked)) return *rejection;
-    framing_ = std::get<Framing>(checked);
-    views_hold_ = true;
-    if (framing_.body_bytes == 0) return std::nullopt;
-
-    const std::size_t limit = context_.body_limit
-                                  ? context_.body_limit(head_.verb, path_of(head_.target))
-                                  : context_.limits.body_bytes;
-    return check_body_size(framing_, limit);
-}
-
-Connection::Next Connection::wait_for_bytes(Phase phase, std::chrono::milliseconds patience) {
-    if (phase_ != phase) enter(phase, now_ + patience);  // bytes that trickle in extend nothing
-    return Next::read;
-}
-
-Connection::Next Connection::wait_for_body() {
-    if (phase_ != Phase::body) {
-        enter(Phase::body, now_);
-        if (tls_) sealed_bytes_before_body_ = tls_->received_bytes();
-    }
-    extend_body_time();
-    return Next::read;
-}
-
-// Each kilobyte that came is worth another second, so that a body needs a rate, and who announces
-// one and sends nothing is gone soon. With TLS what has come of a record counts as well, since none
-// of its 16 kB can be read before all are there.
-void Connection::extend_body_time() {
-    std::size_t came = input_.readable().size() - head_bytes_;
-    if (tls_) came = std::max(came, tls_->received_bytes() - sealed_bytes_before_body_);
-    deadline_ = phase_since_ + context_.limits.body_time + time_for(came);
-}
-
-// What has come of the body is counted, and not what was announced, which costs the peer nothing.
-// As long as it fits into the buffer which every connection has, it costs nothing more, and is let
-// through even when all is held.
-bool Connection::hold_body_memory(std::size_t received) {
-    if (head_bytes_ + received <= InputBuffer::initial_bytes) return true;
-    const std::size_t more = received - held_bytes_;
-    held_bytes_ += more;
-    context_.body_bytes_held += more;
-    const bool is_within = context_.body_bytes_held <= context_.limits.body_memory;
-    return is_within || context_.make_room_for_body(*this);
-}
-
-void Connection::release_body_memory() {
-    context_.body_bytes_held -= std::exchange(held_bytes_, 0);
-}
-
 // Every rejection ends the connection: what follows in the input cannot be trusted to be a request.
 Connection::Next Connection::reject(const Rejection& rejection) {
     if (views_hold_ && !framing_.request_id.empty()) {
@@ -225,7 +142,7 @@ Connection::Next Connection::reject(const Rejection& rejection) {
         context_.request_ids.next(request_.request_id);
     }
     request_.verb = head_.verb;
-    request_.path = views_hold_ ? path_of(head_.target) : std::string_view();
+    request_.path = views_hold_ ? path_of(framing_.target) : std::string_view();
     Response response =
         problem(rejection.status, rejection.code, rejection.detail, request_.request_id);
     if (rejection.status == 503) response.headers.emplace_back("Retry-After", "1");
@@ -242,10 +159,10 @@ Connection::Next Connection::reject(const Rejection& rejection) {
 
 void Connection::dispatch() {
     request_.verb = head_.verb;
-    request_.target = head_.target;
-    request_.path = path_of(head_.target);
-    request_.query = query_of(head_.target);
-    request_.body = input_.readable().substr(head_bytes_, framing_.body_bytes);
+    request_.target = framing_.target;
+    request_.path = normal_path();
+    request_.query = query_of(framing_.target);
+    request_.body = input_.readable().substr(head_bytes_, body_bytes_);
     request_.headers.swap(head_.headers);
     if (framing_.request_id.empty()) {
         context_.request_ids.next(request_.request_id);
@@ -282,6 +199,7 @@ void Connection::append_answer() {
     envelope.is_head = request_.verb == Verb::head;
     envelope.is_streamed = stream_ != nullptr;
     envelope.keep_alive = framing_.keep_alive && !context_.stopping && !envelope.is_streamed;
+    envelope.says_keep_alive = framing_.says_keep_alive;
     closing_ = !envelope.keep_alive;
     append_response(output_, response, envelope);
     observe(response.status);
@@ -306,7 +224,7 @@ void Connection::observe(int status) {
 }
 
 void Connection::start_next_request() {
-    input_.consume(head_bytes_ + framing_.body_bytes);
+    input_.consume(request_bytes_);
     release_body_memory();
     head_bytes_ = 0;
     views_hold_ = false;

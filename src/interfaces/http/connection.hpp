@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 
+#include "interfaces/http/chunked_body.hpp"
 #include "interfaces/http/framing_gate.hpp"
 #include "interfaces/http/input_buffer.hpp"
 #include "interfaces/http/message.hpp"
@@ -134,15 +135,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
     static constexpr Rejection speaks_no_tls{400, "https_required",
                                              "this port speaks HTTPS; use https:// in the URL"};
 
-    // connection.cpp: from bytes to answers
-    Next advance();
+    // connection_input.cpp: from bytes to requests
     std::optional<Next> frame_request();
     std::optional<Rejection> pass_gate();
+    std::optional<Rejection> take_body(bool& is_whole);
+    std::string_view normal_path();
+    std::size_t body_limit();
     bool hold_body_memory(std::size_t received);
     void release_body_memory();
     Next wait_for_bytes(Phase phase, std::chrono::milliseconds patience);
     Next wait_for_body();
     void extend_body_time();
+
+    // connection.cpp: from requests to answers
+    Next advance();
     Next reject(const Rejection& rejection);
     void dispatch();
     void append_answer();
@@ -192,7 +198,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
     HeadScanner scanner_;
     Head head_;
     Framing framing_;
+    ChunkedBody chunks_;
+    std::string decoded_path_;
     std::size_t head_bytes_ = 0;  // 0: the head is not complete yet
+    std::size_t body_bytes_ = 0;  // what has come of the body, without the lines between chunks
+    std::size_t request_bytes_ =
+        0;                        // what the request takes in input_, once it is there as a whole
     std::size_t held_bytes_ = 0;  // of ServerContext::body_bytes_held
     std::size_t sealed_bytes_before_body_ = 0;
     bool views_hold_ = false;  // whether head_ still points at the bytes in input_

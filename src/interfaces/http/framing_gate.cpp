@@ -1,6 +1,7 @@
 #include "interfaces/http/framing_gate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "interfaces/http/ascii.hpp"
@@ -18,22 +19,28 @@ constexpr Rejection target_too_long{414, "target_too_long", "the request target 
 constexpr Rejection too_many_headers{431, "header_too_large", "there are too many header fields"};
 constexpr Rejection bad_version{505, "version_not_supported", "only HTTP/1.1 and 1.0 are served"};
 constexpr Rejection bad_target{400, "bad_target",
-                               "the target must be an absolute path of printable ASCII"};
+                               "the target must be an absolute path of printable ASCII, or http "
+                               "or https with this host and such a path"};
 constexpr Rejection bad_escape{400, "bad_target", "the path has a refused percent-encoding"};
 constexpr Rejection no_length{411, "length_required",
-                              "a body must be sent with Content-Length, without "
-                              "Transfer-Encoding and Trailer"};
+                              "a body must be sent either with Content-Length or, in HTTP/1.1, "
+                              "with \"Transfer-Encoding: chunked\" and nothing else; without "
+                              "trailers"};
 constexpr Rejection bad_length{400, "bad_content_length",
                                "Content-Length must be sent at most once, as 1 to 10 digits"};
 constexpr Rejection unwanted_body{400, "unexpected_body", "this method takes no request body"};
 constexpr Rejection bad_host{400, "bad_host", "exactly one well-formed Host header is required"};
+constexpr Rejection two_hosts{400, "bad_host", "target and Host header name different hosts"};
 constexpr Rejection foreign_host{421, "misdirected", "this server does not answer for that host"};
 constexpr Rejection repeated{400, "repeated_header",
                              "Authorization, Content-Type, Idempotency-Key, and Last-Event-ID "
                              "may be sent once only"};
 constexpr Rejection bad_expectation{417, "expectation_failed",
                                     "no expectation other than 100-continue is met"};
-constexpr Rejection body_too_large{413, "body_too_large", "the request body is too large"};
+
+// What is asked by programs that watch the engine. Some of them, such as HAProxy's plain "option
+// httpchk", speak HTTP/1.0 and know no Host header; what they hear is the same for every host.
+constexpr std::array<std::string_view, 3> watched_paths{"/healthz", "/readyz", "/metrics"};
 
 // What one pass over the header fields collects.
 struct Survey {
@@ -43,13 +50,23 @@ struct Survey {
     int content_types = 0;
     int idempotency_keys = 0;
     int last_event_ids = 0;
-    bool has_transfer_coding = false;
+    int codings = 0;
+    bool has_trailer = false;
     bool wants_close = false;
+    bool wants_keep_alive = false;
     bool has_expectation = false;
     bool expects_only_continue = true;
     std::string_view host;
     std::string_view length;
+    std::string_view coding;
     std::string_view request_id;
+};
+
+// A target in its two forms: /path?query, and with the scheme and the host before it.
+struct Target {
+    std::string_view origin;  // path and query
+    std::string_view authority{};
+    std::string_view default_port{};
 };
 
 // Given lambdas rather than function names, which the compiler would call for each character.
@@ -66,7 +83,7 @@ bool is_well_formed_request_id(std::string_view id) {
     });
 }
 
-bool lists_close(std::string_view tokens) {
+bool lists(std::string_view tokens, std::string_view wanted) {
     while (!tokens.empty()) {
         const std::size_t end = std::min(tokens.find(','), tokens.size());
         std::string_view token = tokens.substr(0, end);
@@ -76,7 +93,7 @@ bool lists_close(std::string_view tokens) {
         while (!token.empty() && (token.back() == ' ' || token.back() == '\t')) {
             token.remove_suffix(1);
         }
-        if (equals_ignoring_case(token, "close")) return true;
+        if (equals_ignoring_case(token, wanted)) return true;
         tokens.remove_prefix(std::min(end + 1, tokens.size()));
     }
     return false;
@@ -95,9 +112,11 @@ void survey_field(Survey& seen, const HeaderField& field) {
                 seen.expects_only_continue = false;
             }
             break;
-        case 7: seen.has_transfer_coding |= is("Trailer"); break;
+        case 7: seen.has_trailer |= is("Trailer"); break;
         case 10:
-            if (is("Connection") && lists_close(field.value)) seen.wants_close = true;
+            if (!is("Connection")) break;
+            seen.wants_close |= lists(field.value, "close");
+            seen.wants_keep_alive |= lists(field.value, "keep-alive");
             break;
         case 12:
             seen.content_types += is("Content-Type");
@@ -113,7 +132,9 @@ void survey_field(Survey& seen, const HeaderField& field) {
             if (is("Content-Length")) ++seen.lengths, seen.length = field.value;
             break;
         case 15: seen.idempotency_keys += is("Idempotency-Key"); break;
-        case 17: seen.has_transfer_coding |= is("Transfer-Encoding"); break;
+        case 17:
+            if (is("Transfer-Encoding")) ++seen.codings, seen.coding = field.value;
+            break;
         default: break;
     }
 }
@@ -127,22 +148,82 @@ bool has_sound_escapes(std::string_view path) {
     return percent_decode(path).has_value();
 }
 
-std::optional<Rejection> check_target(std::string_view target, const GateRules& rules) {
-    if (target.size() > rules.target_bytes) return target_too_long;
-    if (target.empty() || target.front() != '/') return bad_target;
-    if (!all(target, [](char c) { return c >= 0x21 && c <= 0x7e && c != '#'; })) return bad_target;
-    if (!has_sound_escapes(path_of(target))) return bad_escape;
+std::optional<Target> read_absolute_form(std::string_view target) {
+    struct Scheme {
+        std::string_view start;
+        std::string_view port;
+    };
+    for (const Scheme& scheme : {Scheme{"http://", "80"}, Scheme{"https://", "443"}}) {
+        if (!equals_ignoring_case(target.substr(0, scheme.start.size()), scheme.start)) continue;
+        target.remove_prefix(scheme.start.size());
+        const std::size_t end = std::min(target.find_first_of("/?"), target.size());
+        const std::string_view authority = target.substr(0, end);
+        target.remove_prefix(end);
+        if (authority.empty() || target.starts_with('?')) return std::nullopt;
+        return Target{target.empty() ? "/" : target, authority, scheme.port};
+    }
     return std::nullopt;
 }
 
-std::optional<Rejection> check_host(const Survey& seen, const GateRules& rules) {
-    if (seen.hosts != 1) return bad_host;
-    const std::optional<std::string> name = normal_host(seen.host);
+std::variant<Target, Rejection> read_target(std::string_view text, const GateRules& rules) {
+    if (text.size() > rules.target_bytes) return target_too_long;
+    if (!all(text, [](char c) { return c >= 0x21 && c <= 0x7e && c != '#'; })) return bad_target;
+    const auto target =
+        text.starts_with('/') ? std::optional(Target{text}) : read_absolute_form(text);
+    if (!target) return bad_target;
+    if (!has_sound_escapes(path_of(target->origin))) return bad_escape;
+    return *target;
+}
+
+std::string_view port_of(std::string_view host, std::string_view otherwise) {
+    const std::size_t colon = host.rfind(':');
+    if (colon == host.npos || host.ends_with(']') || colon + 1 == host.size()) return otherwise;
+    return host.substr(colon + 1);
+}
+
+bool may_lack_host(const Head& head, const Target& target) {
+    const bool is_question = head.verb == Verb::get || head.verb == Verb::head;
+    const auto& paths = watched_paths;
+    return head.version == 10 && is_question &&
+           std::find(paths.begin(), paths.end(), path_of(target.origin)) != paths.end();
+}
+
+// A target that names a host other than the Host header is refused, and not served for the host of
+// the target: who is in front may have gone by the header.
+std::optional<Rejection> check_host(const Head& head, const Target& target, const Survey& seen,
+                                    const GateRules& rules) {
+    const std::string_view authority = target.authority;
+    const bool is_hostless = seen.hosts == 0 && may_lack_host(head, target);
+    if (is_hostless && authority.empty()) return std::nullopt;
+    if (!is_hostless && seen.hosts != 1) return bad_host;
+    const std::string_view host = is_hostless ? authority : seen.host;
+    const std::optional<std::string> name = normal_host(host);
     if (!name) return bad_host;
+    if (!authority.empty()) {
+        const std::string_view port = target.default_port;
+        const bool is_same =
+            normal_host(authority) == name && port_of(authority, port) == port_of(host, port);
+        if (!is_same) return two_hosts;
+    }
     const auto& allowed = rules.allowed_hosts;
     if (allowed.empty()) return std::nullopt;
     if (std::find(allowed.begin(), allowed.end(), *name) == allowed.end()) return foreign_host;
     return std::nullopt;
+}
+
+// Programs have read tabs, other cases and more spaces in different ways, so that one way to write
+// it is taken: the one that clients use.
+bool is_plainly_chunked(std::string_view value, std::string_view head) {
+    if (value != "chunked") return false;
+    const auto at = static_cast<std::size_t>(value.data() - head.data());
+    const std::string_view before = head.substr(at - 2, 2);
+    return (before == ": " || before.ends_with(':')) &&
+           head.substr(at + value.size()).starts_with("\r\n");
+}
+
+bool is_chunked_alone(const Survey& seen, const Head& head) {
+    return seen.codings == 1 && seen.lengths == 0 && head.version == 11 &&
+           is_plainly_chunked(seen.coding, head.bytes);
 }
 
 std::variant<std::size_t, Rejection> read_length(const Survey& seen) {
@@ -202,22 +283,29 @@ std::variant<Framing, Rejection> check_framing(const Head& head, const GateRules
     Survey seen;
     for (const HeaderField& field : head.headers) survey_field(seen, field);
 
-    if (seen.has_transfer_coding) return no_length;
+    const bool is_chunked = is_chunked_alone(seen, head);
+    if (seen.has_trailer || (seen.codings > 0 && !is_chunked)) return no_length;
     const auto length = read_length(seen);
     if (const auto* rejection = std::get_if<Rejection>(&length)) return *rejection;
-    if (const auto rejection = check_host(seen, rules)) return *rejection;
-    if (const auto rejection = check_target(head.target, rules)) return *rejection;
+    const auto target = read_target(head.target, rules);
+    if (const auto* rejection = std::get_if<Rejection>(&target)) return *rejection;
+    if (const auto rejection = check_host(head, std::get<Target>(target), seen, rules)) {
+        return *rejection;
+    }
     if (seen.authorizations > 1 || seen.content_types > 1 || seen.idempotency_keys > 1 ||
         seen.last_event_ids > 1) {
         return repeated;
     }
 
     Framing framing;
+    framing.target = std::get<Target>(target).origin;
     framing.body_bytes = std::get<std::size_t>(length);
-    if (framing.body_bytes > 0 && takes_no_body(head.verb)) return unwanted_body;
+    framing.is_chunked = is_chunked;
+    if (framing.has_body() && takes_no_body(head.verb)) return unwanted_body;
     if (!seen.expects_only_continue) return bad_expectation;
     framing.expects_continue = seen.has_expectation && head.version == 11;
-    framing.keep_alive = head.version == 11 && !seen.wants_close;
+    framing.says_keep_alive = head.version == 10 && seen.wants_keep_alive && !seen.wants_close;
+    framing.keep_alive = framing.says_keep_alive || (head.version == 11 && !seen.wants_close);
     framing.request_id = seen.request_id;
     return framing;
 }

@@ -21,9 +21,11 @@ struct Rejection {
     std::string_view code;    // static text
     std::string_view detail;  // static text
 };
+inline constexpr Rejection body_too_large{413, "body_too_large", "the request body is too large"};
 
 // What the grammar found in the head of a request. Its views point into the head.
 struct Head {
+    std::string_view bytes;
     Verb verb = Verb::other;
     std::string_view target;
     int version = 11;  // 10 for HTTP/1.0
@@ -39,10 +41,15 @@ struct GateRules {
 
 // How an accepted request is framed.
 struct Framing {
-    std::size_t body_bytes = 0;
+    std::string_view target;     // path and query, also when the request names the host with them
+    std::size_t body_bytes = 0;  // as announced
+    bool is_chunked = false;     // the body is announced by its chunks instead
     bool keep_alive = true;
+    bool says_keep_alive = false;  // the client, of HTTP/1.0, has to be told that it is kept
     bool expects_continue = false;
     std::string_view request_id;  // of the X-Request-Id header, when it is well-formed
+
+    bool has_body() const { return is_chunked || body_bytes > 0; }
 };
 
 // Looks at the raw bytes of a head as they arrive, each byte once. Refuses line ends other than

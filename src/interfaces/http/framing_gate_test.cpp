@@ -55,17 +55,38 @@ TEST(FramingGate, AcceptsAnOrdinaryRequest) {
     EXPECT_EQ(framing.request_id, "abc-1");
 }
 
-TEST(FramingGate, RefusesTransferEncodingAndTrailersWhateverTheySay) {
-    EXPECT_EQ(judge_headers("Transfer-Encoding: chunked\r\n"), 411);
-    EXPECT_EQ(judge_headers("transfer-encoding: gzip\r\n"), 411);
-    EXPECT_EQ(judge_headers("Transfer-Encoding: chunked, identity\r\n"), 411);
-    EXPECT_EQ(judge_headers("Transfer-Encoding:\r\n"), 411);
+TEST(FramingGate, TakesChunksWhenTheyAreAnnouncedPlainly) {
+    for (const char* field : {"Transfer-Encoding: chunked\r\n", "transfer-encoding: chunked\r\n",
+                              "Transfer-Encoding:chunked\r\n"}) {
+        Framing framing;
+        EXPECT_EQ(judge("POST /jobs HTTP/1.1\r\n" + std::string(field) + "Host: here\r\n\r\n", {},
+                        &framing),
+                  200)
+            << field;
+        EXPECT_TRUE(framing.is_chunked);
+        EXPECT_TRUE(framing.has_body());
+        EXPECT_EQ(framing.body_bytes, 0u);
+    }
+}
+
+TEST(FramingGate, RefusesEveryOtherTransferEncodingAndTrailers) {
+    for (const char* value :
+         {"gzip", "identity", "CHUNKED", "Chunked", "chunked, identity", "identity, chunked",
+          "gzip, chunked", "chunked, chunked", "chunked,", ",chunked", "chunked;q=1", "\"chunked\"",
+          "xchunked", "chunkedx", "", " chunked", "\tchunked", "chunked ", "chunked\t"}) {
+        EXPECT_EQ(judge_headers("Transfer-Encoding: " + std::string(value) + "\r\n"), 411) << value;
+    }
+    EXPECT_EQ(judge_headers("Transfer-Encoding:\tchunked\r\n"), 411);
     EXPECT_EQ(judge_headers("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"), 411);
     EXPECT_EQ(judge_headers("Transfer-Encoding: chunked\r\nContent-Length: 5\r\n"), 411);
+    EXPECT_EQ(judge_headers("Transfer-Encoding: chunked\r\nContent-Length: 0\r\n"), 411);
+    EXPECT_EQ(judge_headers("Transfer-Encoding: chunked\r\nContent-Length: x\r\n"), 411);
+    EXPECT_EQ(judge_headers("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"), 411);
     EXPECT_EQ(judge_headers("Transfer-Encoding: x\r\nTransfer-Encoding: chunked\r\n"), 411);
     EXPECT_EQ(judge_headers("Trailer: Authorization\r\n"), 411);
-    EXPECT_EQ(judge_headers("Transfer-Encoding: chunked\r\n", "GET"), 411);
+    EXPECT_EQ(judge_headers("Transfer-Encoding: chunked\r\nTrailer: X-Sum\r\n"), 411);
     EXPECT_NE(judge_headers("Transfer-Encoding : chunked\r\n"), 200);
+    EXPECT_EQ(judge("POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"), 411);
 }
 
 TEST(FramingGate, TakesContentLengthOnceAndInDigitsOnly) {
@@ -89,6 +110,7 @@ TEST(FramingGate, RefusesABodyWhereItHasNoMeaning) {
     for (const char* method : {"GET", "HEAD", "DELETE", "OPTIONS"}) {
         EXPECT_EQ(judge_headers("Content-Length: 1\r\n", method), 400) << method;
         EXPECT_EQ(judge_headers("Content-Length: 0\r\n", method), 200) << method;
+        EXPECT_EQ(judge_headers("Transfer-Encoding: chunked\r\n", method), 400) << method;
     }
 }
 
@@ -124,11 +146,65 @@ TEST(FramingGate, SendsRequestsForForeignHostsAway) {
     EXPECT_EQ(judge_host("127.0.0.1", rules), 421);
 }
 
-TEST(FramingGate, TakesTargetsInOriginFormOnly) {
+TEST(FramingGate, TakesHttp10WithoutAHostFromThoseWhoWatchOnly) {
+    GateRules rules;
+    rules.allowed_hosts = {"here"};
+    for (const char* path : {"/healthz", "/readyz", "/metrics", "/readyz?x=1"}) {
+        const std::string target(path);
+        EXPECT_EQ(judge("GET " + target + " HTTP/1.0\r\n\r\n", rules), 200) << path;
+        EXPECT_EQ(judge("HEAD " + target + " HTTP/1.0\r\n\r\n", rules), 200) << path;
+        EXPECT_EQ(judge("POST " + target + " HTTP/1.0\r\n\r\n", rules), 400) << path;
+        EXPECT_EQ(judge("GET " + target + " HTTP/1.1\r\n\r\n", rules), 400) << path;
+        EXPECT_EQ(judge("GET " + target + " HTTP/1.0\r\nHost: evil\r\n\r\n", rules), 421) << path;
+        EXPECT_EQ(judge("GET " + target + " HTTP/1.0\r\nHost:\r\n\r\n", rules), 400) << path;
+        EXPECT_EQ(judge("GET " + target + " HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n"), 400) << path;
+        EXPECT_EQ(judge("GET http://evil" + target + " HTTP/1.0\r\n\r\n", rules), 421) << path;
+        EXPECT_EQ(judge("GET http://here" + target + " HTTP/1.0\r\n\r\n", rules), 200) << path;
+    }
+    for (const char* path : {"/", "/healthz/", "/api/v1/jobs", "/healthzz", "/%68ealthz"}) {
+        EXPECT_EQ(judge("GET " + std::string(path) + " HTTP/1.0\r\n\r\n"), 400) << path;
+    }
+}
+
+TEST(FramingGate, TakesTargetsThatNameThisHost) {
+    const auto target_of = [](const std::string& target, const std::string& host) -> std::string {
+        Framing framing;
+        const std::string bytes = "GET " + target + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n";
+        HeadScanner scanner;
+        GateRules rules;
+        rules.allowed_hosts = {"here", "::1"};
+        const auto outcome = scanner.scan(bytes, rules);
+        Head head;
+        if (parse_head(bytes, head)) return "malformed";
+        const auto checked = check_framing(head, rules);
+        if (const auto* no = std::get_if<Rejection>(&checked)) return std::to_string(no->status);
+        return std::string(std::get<Framing>(checked).target);
+    };
+    EXPECT_EQ(target_of("http://here/a?b=c", "here"), "/a?b=c");
+    EXPECT_EQ(target_of("HTTPS://HERE:8080/a", "here:8080"), "/a");
+    EXPECT_EQ(target_of("http://here:80/a", "here"), "/a");
+    EXPECT_EQ(target_of("https://here/a", "here:443"), "/a");
+    EXPECT_EQ(target_of("http://[::1]:8080/a", "[::1]:8080"), "/a");
+    EXPECT_EQ(target_of("http://[::1]/a", "[::1]"), "/a");
+    EXPECT_EQ(target_of("http://here", "here"), "/");
+    for (const char* target :
+         {"http://there/a", "http://here:81/a", "https://here:80/a", "http://u@here/a",
+          "http://u:p@here/a", "http://here@evil/a", "http:///a", "http://here?a", "http:/here/a",
+          "http:here/a", "http//here/a", "ftp://here/a", "//here/a#b", "http://here/a#b",
+          "http://here/%00", "http://here/a%2fb", "http://here\\a/", "http://he%72e/a", "here/a"}) {
+        EXPECT_EQ(target_of(target, "here"), "400") << target;
+    }
+    EXPECT_EQ(target_of("http://evil/a", "evil"), "421");
+    EXPECT_EQ(target_of("http://here/a", "evil"), "400");
+    EXPECT_EQ(judge("GET http://here/a HTTP/1.1\r\n\r\n"), 400) << "no Host";
+    EXPECT_EQ(judge("GET http://here/a HTTP/1.0\r\n\r\n"), 400) << "no Host";
+}
+
+TEST(FramingGate, TakesTargetsInOriginForm) {
     EXPECT_EQ(judge_target("/"), 200);
     EXPECT_EQ(judge_target("/a?b=c&d=%2f"), 200);
     for (const char* target :
-         {"*", "http://here/", "here:80", "a/b", "/a#b", "/\x80", "/\x7f", "/a b", "?a"}) {
+         {"*", "here:80", "a/b", "/a#b", "/\x80", "/\x7f", "/a b", "?a", "http://there/"}) {
         EXPECT_EQ(judge_target(target), 400) << target;
     }
     EXPECT_EQ(judge("GET  / HTTP/1.1\r\nHost: a\r\n\r\n"), 400);
@@ -152,8 +228,7 @@ TEST(FramingGate, LimitsTheTarget) {
 
 TEST(FramingGate, ServesHttp11AndHttp10Only) {
     Framing framing;
-    EXPECT_EQ(judge("GET / HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n", {}, &framing),
-              200);
+    EXPECT_EQ(judge("GET / HTTP/1.0\r\nHost: a\r\n\r\n", {}, &framing), 200);
     EXPECT_FALSE(framing.keep_alive);
     for (const char* version : {"HTTP/2.0", "HTTP/1.2", "HTTP/0.9"}) {
         EXPECT_EQ(judge("GET / " + std::string(version) + "\r\nHost: a\r\n\r\n"), 505) << version;
@@ -162,6 +237,25 @@ TEST(FramingGate, ServesHttp11AndHttp10Only) {
         EXPECT_EQ(judge("GET / " + std::string(version) + "\r\nHost: a\r\n\r\n"), 400) << version;
     }
     EXPECT_EQ(judge("GET /\r\nHost: a\r\n\r\n"), 400);
+}
+
+TEST(FramingGate, KeepsAConnectionOfHttp10WhenTheClientAsksForIt) {
+    const auto framing_of = [](const std::string& version, const std::string& connection) {
+        Framing framing;
+        EXPECT_EQ(
+            judge("GET / " + version + "\r\nHost: a\r\nConnection: " + connection + "\r\n\r\n", {},
+                  &framing),
+            200);
+        return framing;
+    };
+    for (const char* connection : {"keep-alive", "Keep-Alive", "x, keep-alive"}) {
+        EXPECT_TRUE(framing_of("HTTP/1.0", connection).keep_alive) << connection;
+        EXPECT_TRUE(framing_of("HTTP/1.0", connection).says_keep_alive) << connection;
+    }
+    EXPECT_FALSE(framing_of("HTTP/1.0", "keep-alive, close").keep_alive);
+    EXPECT_FALSE(framing_of("HTTP/1.0", "x").keep_alive);
+    EXPECT_TRUE(framing_of("HTTP/1.1", "keep-alive").keep_alive);
+    EXPECT_FALSE(framing_of("HTTP/1.1", "keep-alive").says_keep_alive);
 }
 
 TEST(FramingGate, LimitsTheNumberOfHeaders) {

@@ -16,6 +16,14 @@ class InputBuffer {
     std::string_view readable() const { return {bytes_.data() + begin_, end_ - begin_}; }
     bool empty() const { return begin_ == end_; }
 
+    // The readable bytes from this one on, to be worked on where they are.
+    std::span<char> from(std::size_t offset) {
+        return std::span(bytes_).subspan(begin_ + offset, end_ - begin_ - offset);
+    }
+
+    // Forgets all readable bytes after the first `count`.
+    void keep(std::size_t count) { end_ = begin_ + count; }
+
     // Room for the next bytes. It is never the whole of what a peer announced: memory is given for
     // bytes that came, not for bytes that were promised.
     std::span<char> prepare() {

@@ -25,8 +25,8 @@ struct HeaderField {
 // or, when the peer goes away before that, until the last copy of its Reply is gone.
 struct Request {
     Verb verb = Verb::other;
-    std::string_view target;  // as sent: path and query
-    std::string_view path;    // as sent, without the query
+    std::string_view target;  // as sent: path and query, without a host before them
+    std::string_view path;    // without the query, unreserved characters decoded
     std::string_view query;   // as sent, without the question mark
     std::string_view body;
     std::vector<HeaderField> headers;

@@ -106,7 +106,8 @@ bool names_another_version(std::string_view bytes) {
 Rejection rejection_of(const error_code& reason, std::string_view bytes) {
     using Error = beast::http::error;
     if (has_transfer_encoding(bytes)) {
-        return Rejection{411, "length_required", "Transfer-Encoding is not accepted"};
+        return Rejection{411, "length_required",
+                         "Transfer-Encoding is taken alone, as \"chunked\""};
     }
     if (reason == Error::bad_version && names_another_version(bytes)) {
         return Rejection{505, "version_not_supported", "only HTTP/1.1 and 1.0 are served"};
@@ -121,6 +122,7 @@ Rejection rejection_of(const error_code& reason, std::string_view bytes) {
 }  // namespace
 
 std::optional<Rejection> parse_head(std::string_view bytes, Head& head) {
+    head.bytes = bytes;
     head.headers.clear();
     HeadParser parser(head);
     error_code error;

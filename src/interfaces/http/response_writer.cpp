@@ -70,6 +70,7 @@ void append_response(std::string& out, const Response& response, const Envelope&
     out += "X-Content-Type-Options: nosniff\r\n";
     append_field(out, "X-Request-Id", envelope.request_id);
     if (!envelope.keep_alive) out += "Connection: close\r\n";
+    if (envelope.keep_alive && envelope.says_keep_alive) out += "Connection: keep-alive\r\n";
     out += "\r\n";
 
     if (envelope.is_head || envelope.is_streamed || is_bodiless(response.status)) return;

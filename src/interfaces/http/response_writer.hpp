@@ -11,8 +11,9 @@ namespace sluice::http {
 struct Envelope {
     std::string_view request_id;
     bool keep_alive = true;
-    bool is_head = false;      // the answer to a HEAD request: its body is counted but not sent
-    bool is_streamed = false;  // the body follows by and by and ends with the connection
+    bool says_keep_alive = false;  // to a client of HTTP/1.0, for which that is not the default
+    bool is_head = false;          // the answer to a HEAD request: its body is counted but not sent
+    bool is_streamed = false;      // the body follows by and by and ends with the connection
 };
 
 // Appends the answer as it goes over the wire. Control characters in header values are left out, so

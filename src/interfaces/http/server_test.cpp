@@ -141,7 +141,7 @@ TEST(Server, ClosesAfterARejectionAndServesNothingThatFollows) {
     });
     RawClient client(server.port());
 
-    client.send(get("/", "Transfer-Encoding: chunked\r\n") + get("/smuggled"));
+    client.send(get("/", "Transfer-Encoding: gzip\r\n") + get("/smuggled"));
     const Answer answer = client.read_answer();
 
     EXPECT_EQ(answer.status, 411);
@@ -175,13 +175,21 @@ TEST(Server, RefusesForeignHosts) {
     EXPECT_EQ(foreign.read_answer().status, 421);
 }
 
-TEST(Server, ClosesAfterAnHttp10Request) {
+TEST(Server, ClosesAfterAnHttp10RequestUnlessAskedToGoOn) {
     RunningServer server;
     RawClient client(server.port());
 
-    client.send("GET /old HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n");
+    for (int i = 0; i < 2; ++i) {
+        client.send("GET /old HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n");
+        const Answer kept = client.read_answer();
+        EXPECT_EQ(kept.body, "GET /old ");
+        EXPECT_EQ(kept.header("Connection"), "keep-alive");
+    }
+    client.send("GET /old HTTP/1.0\r\nHost: a\r\n\r\n");
 
-    EXPECT_EQ(client.read_answer().body, "GET /old ");
+    const Answer last = client.read_answer();
+    EXPECT_EQ(last.body, "GET /old ");
+    EXPECT_EQ(last.header("Connection"), "close");
     EXPECT_TRUE(client.is_closed_by_server());
 }
 

@@ -4,6 +4,7 @@
 
 #include "domain/hex.hpp"
 #include "domain/utf8.hpp"
+#include "interfaces/http/ascii.hpp"
 
 namespace sluice::http {
 namespace {
@@ -30,10 +31,31 @@ std::optional<std::string> decode(std::string_view text, bool plus_is_space) {
     return out;
 }
 
+bool is_unreserved(char c) {
+    const char lower = to_lower(c);
+    return is_digit(c) || (lower >= 'a' && lower <= 'z') || c == '-' || c == '.' || c == '_' ||
+           c == '~';
+}
+
 }  // namespace
 
 std::optional<std::string> percent_decode(std::string_view text) {
     return decode(text, false);
+}
+
+std::string decode_unreserved(std::string_view path) {
+    std::string out;
+    out.reserve(path.size());
+    for (std::size_t i = 0; i < path.size(); ++i) {
+        const bool is_escape = path[i] == '%' && path.size() - i >= 3;
+        const int high = is_escape ? hex_digit(path[i + 1]) : -1;
+        const int low = is_escape ? hex_digit(path[i + 2]) : -1;
+        const char meant = static_cast<char>(high * 16 + low);
+        const bool is_decoded = high >= 0 && low >= 0 && is_unreserved(meant);
+        out.push_back(is_decoded ? meant : path[i]);
+        if (is_decoded) i += 2;
+    }
+    return out;
 }
 
 std::optional<QueryParams> QueryParams::parse(std::string_view query) {

@@ -14,6 +14,10 @@ namespace sluice::http {
 // A plus sign stays a plus sign.
 std::optional<std::string> percent_decode(std::string_view text);
 
+// Decodes %XX of letters, digits, and the marks -._~ once, which mean the same encoded or not
+// (RFC 3986, 2.3). All else, a malformed escape too, stays as it is.
+std::string decode_unreserved(std::string_view path);
+
 // The parameters of a query string, decoded once; a plus sign is a space.
 class QueryParams {
   public:

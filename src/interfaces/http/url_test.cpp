@@ -21,6 +21,15 @@ TEST(PercentDecode, RefusesWhatIsMalformedOrNotText) {
     }
 }
 
+TEST(DecodeUnreserved, DecodesWhatMeansTheSameEitherWayOnce) {
+    EXPECT_EQ(decode_unreserved("/%61%50i/%2d%2E%5f%7E%30"), "/aPi/-._~0");
+    EXPECT_EQ(decode_unreserved("/a%20b%2Fc%00%25%3f%c3%a4"), "/a%20b%2Fc%00%25%3f%c3%a4");
+    EXPECT_EQ(decode_unreserved("/%2561%%361"), "/%2561%61");
+    EXPECT_EQ(decode_unreserved("/%6"), "/%6");
+    EXPECT_EQ(decode_unreserved("/%zz%"), "/%zz%");
+    EXPECT_EQ(decode_unreserved(""), "");
+}
+
 TEST(QueryParams, FindsDecodedValues) {
     const auto params = QueryParams::parse("state=ready&type=a%26b+c&flag&state=dead&&empty=");
 
