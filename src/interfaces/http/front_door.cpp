@@ -4,6 +4,7 @@
 
 #include "interfaces/http/ascii.hpp"
 #include "interfaces/http/caller.hpp"
+#include "interfaces/http/content_rules.hpp"
 #include "interfaces/http/deploy/access.hpp"
 #include "interfaces/http/routes.hpp"
 
@@ -33,12 +34,10 @@ Response not_there(const Request& request, const std::string& allowed) {
     return response;
 }
 
-bool is_json(const Request& request) {
-    const std::string_view* type = request.header("Content-Type");
-    if (!type) return true;
-    std::string_view name = type->substr(0, type->find(';'));
-    while (name.ends_with(' ')) name.remove_suffix(1);
-    return equals_ignoring_case(name, "application/json");
+Response refusal(const Request& request, const ContentRefusal& content) {
+    Response response = refusal(request, content.status, content.code, content.message);
+    if (content.names_codings) response.headers.emplace_back("Accept-Encoding", "identity");
+    return response;
 }
 
 // Browsers say from where a page writes. Pages from elsewhere must not: they would act with the
@@ -112,9 +111,12 @@ void call_handler(Visit visit, CallerPtr caller) {
     if (is_of_worker && !visit.app.seal.is_ready()) {
         return visit.reply.send(unavailable(request, "the engine is not ready yet"));
     }
-    if (!request.body.empty() && !is_json(request)) {
-        return visit.reply.send(
-            refusal(request, 415, "unsupported_media_type", "send Content-Type: application/json"));
+    const Contract& contract = *visit.found.contract;
+    if (const auto refused = refuse_query(request, contract, *visit.found.route)) {
+        return visit.reply.send(refusal(request, *refused));
+    }
+    if (const auto refused = refuse_body(request, contract)) {
+        return visit.reply.send(refusal(request, *refused));
     }
     RateLimit& limit = visit.app.turnstile.per_tenant;
     const bool is_of_tenant = visit.found.route->right.door != Right::Door::open;

@@ -65,7 +65,7 @@ FoundRoute find_route(Verb verb, std::string_view path) {
         for (const Route& route : contract->routes) {
             const auto ids = match(route.pattern, path);
             if (!ids) continue;
-            if (route.verb == verb) return {&route, ids->first, ids->second, contract};
+            if (route.verb == verb) return {&route, contract, ids->first, ids->second};
             if (found.allowed.find(to_text(route.verb)) != std::string::npos) continue;
             if (!found.allowed.empty()) found.allowed += ", ";
             found.allowed += to_text(route.verb);

@@ -17,9 +17,9 @@ const Contract& contract_of(std::string_view path);
 
 struct FoundRoute {
     const Route* route = nullptr;
-    std::string_view first{};   // what stands in the path at its first {…}
-    std::string_view second{};  // and at its second
-    const Contract* contract = nullptr;
+    const Contract* contract = nullptr;  // that the route belongs to
+    std::string_view first{};            // what stands in the path at its first {…}
+    std::string_view second{};           // and at its second
     std::string allowed{};  // verbs that the path does have, when the route was not found
 };
 FoundRoute find_route(Verb verb, std::string_view path);
