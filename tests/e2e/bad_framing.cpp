@@ -19,11 +19,13 @@ void add(Cases& cases, std::string name, std::string bytes, int status, std::str
 void add_transfer_codings(Cases& cases) {
     const std::string chunked = "5\r\nhello\r\n0\r\n\r\n";
     for (const std::string field :
-         {"Transfer-Encoding: chunked", "Transfer-Encoding: identity", "Transfer-Encoding: gzip",
-          "transfer-ENCODING: CHUNKED", "Transfer-Encoding:\tchunked",
-          "Transfer-Encoding: xchunked", "Transfer-Encoding: chunked, chunked",
-          "Transfer-Encoding: ", "Trailer: X-Sum",
-          "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity"}) {
+         {"Transfer-Encoding: identity", "Transfer-Encoding: gzip", "transfer-ENCODING: CHUNKED",
+          "Transfer-Encoding:\tchunked", "Transfer-Encoding: xchunked",
+          "Transfer-Encoding: chunked, chunked", "Transfer-Encoding: ", "Trailer: X-Sum",
+          "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
+          "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+          "Transfer-Encoding: chunked\r\nTrailer: X-Sum", "Transfer-Encoding: gzip, chunked",
+          "Transfer-Encoding:  chunked", "Transfer-Encoding: chunked "}) {
         add(cases, field, post + host + field + "\r\n" + end + chunked, 411, "length_required");
     }
     add(cases, "CL and TE", post + host + length + "Transfer-Encoding: chunked\r\n" + end + chunked,
@@ -39,6 +41,62 @@ void add_transfer_codings(Cases& cases) {
             "chunked\r\n" +
             end,
         400);
+}
+
+// Whatever can be wrong with the chunks; behind each would follow another request.
+void add_chunks(Cases& cases) {
+    const std::string chunked = post + host + "Transfer-Encoding: chunked\r\n" + end;
+    const std::string hidden = post + host + length + end + body;
+    const std::string last = "0\r\n\r\n";
+    const std::vector<std::string> bodies{
+        "5\nhello\r\n" + last,
+        "5\r\nhello\n" + last,
+        "5\r\nhello" + last,
+        "5\r\nhelloX\r\n" + last,
+        "5\r\nhell\r\n" + last,
+        "5\rhello\r\n" + last,
+        "5 \r\nhello\r\n" + last,
+        " 5\r\nhello\r\n" + last,
+        "0x5\r\nhello\r\n" + last,
+        "+5\r\nhello\r\n" + last,
+        "-5\r\nhello\r\n" + last,
+        "5;\r\nhello\r\n" + last,
+        "5;a=\r\nhello\r\n" + last,
+        "5;a=\"b\r\nhello\r\n" + last,
+        "5;a=\"\r\n\"\r\nhello\r\n" + last,
+        "5;a\nb\r\nhello\r\n" + last,
+        "5;" + std::string(200, 'a') + "\r\nhello\r\n" + last,
+        "000000005\r\nhello\r\n" + last,
+        "fffffffffffffffff\r\nhello\r\n" + last,
+        "\r\n5\r\nhello\r\n" + last,
+        "five\r\nhello\r\n" + last,
+        body,
+        "0\n\n",
+        "0\r\n\n",
+        "0\r\r\n",
+        "0\r\nX-Sum: 1\r\n\r\n",
+        "0\r\nContent-Length: 5\r\n\r\n",
+        "0\r\n" + hidden,
+        std::string("5\0\r\nhello\r\n", 11) + last,
+    };
+    for (const std::string& bad : bodies) {
+        add(cases, "chunks " + bad.substr(0, 24), chunked + bad + hidden, 400, "bad_chunk");
+    }
+    add(cases, "a chunk over 1 MiB", chunked + "100001\r\n", 413, "body_too_large");
+    add(cases, "chunks over 1 MiB",
+        chunked + "80000\r\n" + std::string(0x80000, ' ') + "\r\n80001\r\n", 413, "body_too_large");
+    std::string many = chunked;
+    for (int i = 0; i < 65'537; ++i) many += "1\r\n \r\n";
+    add(cases, "too many chunks", many + last, 400, "too_many_chunks");
+    for (const char* method : {"GET", "HEAD", "DELETE", "OPTIONS"}) {
+        add(cases, std::string(method) + " with chunks",
+            std::string(method) + " /healthz HTTP/1.1\r\n" + host +
+                "Transfer-Encoding: chunked\r\n" + end + last,
+            400, method == std::string("HEAD") ? "" : "unexpected_body");
+    }
+    add(cases, "chunks in HTTP/1.0",
+        "POST /api/v1/jobs HTTP/1.0\r\n" + host + "Transfer-Encoding: chunked\r\n" + end + last,
+        411, "length_required");
 }
 
 void add_lengths(Cases& cases) {
@@ -70,6 +128,10 @@ void add_lengths(Cases& cases) {
 
 void add_hosts(Cases& cases) {
     add(cases, "no host", get + end, 400, "bad_host");
+    for (const char* other : {"GET /api/v1/jobs", "GET /", "POST /readyz", "GET /readyz/"}) {
+        add(cases, std::string("HTTP/1.0 without host: ") + other,
+            std::string(other) + " HTTP/1.0\r\n" + end, 400, "bad_host");
+    }
     add(cases, "two hosts", get + host + host + end, 400, "bad_host");
     add(cases, "two hosts, other case", get + host + "hOST: evil\r\n" + end, 400, "bad_host");
     for (const char* bad :
@@ -135,10 +197,32 @@ void add_versions(Cases& cases) {
 }
 
 void add_targets(Cases& cases) {
-    for (const char* bad :
-         {"http://127.0.0.1/healthz", "http://evil.example/", "healthz", "*", "127.0.0.1:80",
-          "/healthz#x", "/%00", "/%2f", "/api%2Fv1/jobs", "/%zz", "/%", "/%4", "/%c0%80",
-          "/%ed%a0%80", "/%ff", "/\xff", "/\xc3\xa9", "?x", "\\healthz"}) {
+    for (const char* bad : {"http://localhost/healthz",
+                            "http://127.0.0.1:1/healthz",
+                            "http://u@127.0.0.1/healthz",
+                            "http://evil.example@127.0.0.1/",
+                            "ftp://127.0.0.1/healthz",
+                            "http:///healthz",
+                            "http://127.0.0.1?x",
+                            "http://127.0.0.1/%2f",
+                            "http://evil.example/",
+                            "healthz",
+                            "*",
+                            "127.0.0.1:80",
+                            "/healthz#x",
+                            "/%00",
+                            "/%2f",
+                            "/api%2Fv1/jobs",
+                            "/%zz",
+                            "/%",
+                            "/%4",
+                            "/%c0%80",
+                            "/%ed%a0%80",
+                            "/%ff",
+                            "/\xff",
+                            "/\xc3\xa9",
+                            "?x",
+                            "\\healthz"}) {
         add(cases, std::string("target ") + bad,
             std::string("GET ") + bad + " HTTP/1.1\r\n" + host + end, 400);
     }
@@ -191,8 +275,8 @@ void add_smuggling(Cases& cases) {
 
 std::vector<BadRequest> bad_framing() {
     Cases cases;
-    for (const auto part : {add_transfer_codings, add_lengths, add_hosts, add_lines, add_versions,
-                            add_targets, add_headers, add_smuggling}) {
+    for (const auto part : {add_transfer_codings, add_chunks, add_lengths, add_hosts, add_lines,
+                            add_versions, add_targets, add_headers, add_smuggling}) {
         part(cases);
     }
     return cases;

@@ -119,6 +119,23 @@ void add_parameters(Cases& cases) {
                              "malformed"});
         }
     }
+    // Calls that take no parameter at all: the tenant, for one, is named in the body here.
+    for (const char* path :
+         {"/api/v1/jobs", "/api/v1/jobs/batch", "/api/v1/leases", "/api/v1/leases/heartbeat",
+          "/api/v1/leases/report", "/api/v1/entities", "/api/v1/sites", "/api/v1/environments",
+          "/api/v1/nodes", "/api/v1/gates/check", "/api/v1/tokens", "/api/v1/tokens/x/revoke"}) {
+        for (const char* query : {"tenant=b", "x=1", "x", "%", "=1", "tenant=default"}) {
+            const std::string target = std::string(path) + "?" + query;
+            cases.push_back({"POST " + target, request_text("POST", target, R"({"type":"t"})"), 400,
+                             "malformed"});
+        }
+    }
+    for (const char* part : {"/heartbeat", "/report", "/logs", "/release"}) {
+        const std::string target = no_lease + part + "?tenant=b";
+        cases.push_back({"POST " + target, request_text("POST", target, "{}"), 400, "malformed"});
+    }
+    cases.push_back(
+        {"whoami by x", request_text("GET", "/api/v1/whoami?x=1", ""), 400, "malformed"});
     cases.push_back({"get by x", request_text("GET", no_job + "?x=1", ""), 400, "malformed"});
     cases.push_back(
         {"cancel by x", request_text("POST", no_job + "/cancel?x=1", "{}"), 400, "malformed"});
@@ -128,12 +145,29 @@ void add_content_types(Cases& cases) {
     for (const char* type :
          {"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x",
           "application/jsonx", "application/json5", "text/json", "application/problem+json", "json",
-          "*/*", "", "application/json, text/plain"}) {
+          "*/*", "", "application/json, text/plain", "application/json; charset=utf-16",
+          "application/json;charset=ISO-8859-1", "application/json; charset=\"latin1\"",
+          "application/json; x=\"; charset=utf-8\"; CHARSET=us-ascii",
+          "application/json; charset="}) {
         cases.push_back(
             {std::string("type ") + type,
              request_text("POST", "/api/v1/jobs", R"({"type":"t"})", {{"Content-Type", type}}), 415,
              "unsupported_media_type"});
     }
+}
+
+void add_content_codings(Cases& cases) {
+    for (const char* coding : {"gzip", "br", "deflate", "identity, gzip", "x", ""}) {
+        cases.push_back({std::string("coding ") + coding,
+                         request_text("POST", "/api/v1/jobs", R"({"type":"t"})",
+                                      {{"Content-Encoding", coding}}),
+                         415, "unsupported_media_type"});
+    }
+    const std::string body = R"({"type":"t"})";
+    cases.push_back({"no Content-Type",
+                     "POST /api/v1/jobs HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: " +
+                         std::to_string(body.size()) + "\r\n\r\n" + body,
+                     415, "unsupported_media_type"});
 }
 
 void add_keys(Cases& cases) {
@@ -150,7 +184,8 @@ void add_keys(Cases& cases) {
 
 std::vector<BadRequest> bad_routing() {
     Cases cases;
-    for (const auto part : {add_methods, add_paths, add_parameters, add_content_types, add_keys}) {
+    for (const auto part : {add_methods, add_paths, add_parameters, add_content_types,
+                            add_content_codings, add_keys}) {
         part(cases);
     }
     return cases;

@@ -125,7 +125,18 @@ void add_chunks(Attacks& out) {
                                           "0\r\nTransfer-Encoding: x\r\n\r\n",
                                           chunk(hidden) + "0\n\n",
                                           "0\r\n" + chunk(hidden),
-                                          "\r\n" + hidden};
+                                          "\r\n" + hidden,
+                                          "0;a=\"\r\n\r\n" + hidden + "\"\r\n\r\n",
+                                          "0\r\n\rX" + hidden,
+                                          "0\r\r\n\r\n" + hidden,
+                                          "0 \r\n\r\n" + hidden,
+                                          "0\t\r\n\r\n" + hidden,
+                                          "0;\r\n\r\n" + hidden,
+                                          "0\r\nX: y\r\n\r\n" + hidden,
+                                          "0\r\nX: y\n\n" + hidden,
+                                          "000000000000000000000\r\n\r\n" + hidden,
+                                          "100000000\r\n\r\n" + hidden,
+                                          "80000000\r\n" + hidden};
     for (const std::string& body : bodies) {
         out.push_back({"chunks " + body.substr(0, 20), request(coding, body)});
     }

@@ -140,6 +140,46 @@ TEST_P(BehindProxy, LargeBodiesGoThroughAndTooLargeOnesDoNot) {
     EXPECT_EQ(refusal->status, 413);
 }
 
+// Both proxies take chunks, and put them into the one form that the engine reads alike.
+TEST_P(BehindProxy, ChunkedBodiesGoThroughAndTheConnectionEndsWithThem) {
+    start(ProxyEntry::plain);
+    const std::string head =
+        "POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        "Transfer-Encoding: chunked\r\n";
+    const std::string body = "5\r\n{\"typ\r\nd\r\ne\":\"chunked\"}\r\n0\r\n\r\n";
+    const std::string next = request_text("GET", "/healthz", "");
+    for (const char* more : {"\r\n", "Expect: 100-continue\r\n\r\n"}) {
+        Client client(proxy->port());
+        client.send(head + more + body + next);
+        auto answer = client.receive();
+        while (answer && answer->status == 100) answer = client.receive();
+        ASSERT_TRUE(answer);
+        EXPECT_EQ(answer->status, 202) << answer->body;
+        EXPECT_TRUE(client.is_closed_by_peer(Millis(10'000))) << "what follows is served";
+    }
+    EXPECT_EQ(jobs_of_type("chunked"), 2u);
+
+    Client too_large(proxy->port());
+    too_large.send(head + "\r\n200001\r\n" + std::string(0x200001, ' ') + "\r\n0\r\n\r\n");
+    const auto refusal = too_large.receive();
+    ASSERT_TRUE(refusal);
+    EXPECT_EQ(refusal->status, 413);
+}
+
+TEST_P(BehindProxy, TargetsWithAHostAndEncodedLettersGoThrough) {
+    start(ProxyEntry::plain);
+    Client client(proxy->port());
+    const Headers host{{"Host", "localhost"}};
+    EXPECT_EQ(client.get("http://localhost/healthz", host).status, 200);
+    EXPECT_EQ(client.get("/%68ealthz", host).status, 200);
+    EXPECT_EQ(client.get("/api/v1%2Fjobs", host).status, 400);
+    Client old(proxy->port());
+    old.send("GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n");
+    const auto answer = old.receive();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->status, 200);
+}
+
 // No bad request hides another one: each that was accepted was answered as accepted, unless its
 // answer did not come in time.
 TEST_P(BehindProxy, MalformedRequestsDoNoHarm) {
