@@ -103,7 +103,8 @@ template <class Write>
 void write_done(Write&& write, const Job& job) {
     write(job.spec.id, job.state, job.started_at, *job.completed_at, job.attempt,
           moved_run_after(job), job.progress, given(job.message), given(job.error_code),
-          given(job.error_message), given(job.result), job.log_seq, job.head.seq, job.head.hash);
+          given(job.error_message), given(job.result), job.log_seq, job.head.seq, job.head.hash,
+          given(job.spec.project), job.spec.project.empty() ? std::nullopt : given(job.spec.type));
 }
 
 // What is left to know of a job whose lease outlived it, once that is closed; then its id.

@@ -69,9 +69,9 @@ class AppsTest : public testing::Test {
     Json submitted(const std::string& head_sha = "abc123");
     Json checked(const std::string& head_sha = "abc123");  // msuite_submit has succeeded
     Json approved(const std::string& head_sha = "abc123");
-    Json queued(const std::string& head_sha = "abc123");
+    Json queued(const std::string& head_sha = "abc123");  // its msuite_merge has succeeded
     Json assembling();
-    Json validated();  // msuite_merge has not run
+    Json validated();  // its own msuite_merge has not run
     Json published();
     Json environment(const Fields& fields = {});
     Json deploy(const Json& environment, const Json& release);

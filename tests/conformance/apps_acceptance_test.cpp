@@ -94,6 +94,7 @@ TEST_F(AppsAcceptance, GateEnforcement) {
     succeed("msuite_submit");
     reviewer.act(changeset_path(changeset, "review"), {{"decision", "approve"}});
     manager.act(changeset_path(changeset, "queue"));
+    succeed("msuite_merge");
 
     const Json release = manager.create(path("/releases"));
     manager.act(release_path(release, "assemble"));
@@ -263,6 +264,7 @@ TEST_F(AppsAcceptance, ProfileAwareGateDefaults) {
     succeed("msuite_submit");
     reviewer.act(changeset_path(changeset, "review"), {{"decision", "approve"}});
     manager.act(changeset_path(changeset, "queue"));
+    EXPECT_EQ(profile_of(succeed("msuite_merge")), temp);
 
     const Json release = manager.create(path("/releases"));
     manager.act(release_path(release, "assemble"));

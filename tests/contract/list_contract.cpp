@@ -232,6 +232,70 @@ TEST_P(StoreContract, PagesAndCountsFollowEveryPartOfTheFilter) {
     }
 }
 
+// Jobs of two types in two projects and in none, one in each state.
+TEST_P(StoreContract, JobsOfAProjectAreListedByTypeAndState) {
+    std::vector<Job> made;
+    std::int64_t id = 0;
+    for (const std::string project : {"shop", "blog", ""}) {
+        for (const std::string type : {"check", "merge"}) {
+            JobSpec spec = with(++id, &JobSpec::type, type);
+            spec.project = project;
+            put(spec);
+            for (const JobState end :
+                 {JobState::succeeded, JobState::failed, JobState::canceled, JobState::timed_out}) {
+                spec = with(++id, &JobSpec::type, type);
+                spec.project = project;
+                finish(ended(put(spec), end, at(1)));
+            }
+            spec = with(++id, &JobSpec::type, type);
+            spec.project = project;
+            put_running(spec, {.token = 1000 + id});
+            spec = with(++id, &JobSpec::type, type);
+            spec.project = project;
+            requeue(requeued(put_running(spec, {.token = 1000 + id}), at(5)));
+            spec = with(++id, &JobSpec::type, type);
+            spec.project = project;
+            put_running(spec, {.token = 1000 + id});
+            finish(ended_under_worker(*find(JobId{id}), JobState::canceled, at(1)));
+        }
+    }
+    for (std::int64_t i = id; i > 0; --i) made.push_back(*find(JobId{i}));
+
+    using enum JobState;
+    for (const std::vector<JobState>& states :
+         std::vector<std::vector<JobState>>{{},
+                                            {queued},
+                                            {running},
+                                            {succeeded},
+                                            {failed},
+                                            {canceled, timed_out},
+                                            {queued, running},
+                                            {timed_out, canceled, failed, succeeded},
+                                            {queued, failed}}) {
+        for (const std::string project : {"shop", "blog", "other"}) {
+            for (const std::string type : {"check", "merge", "other"}) {
+                for (const std::string tenant : {"default", "acme", ""}) {
+                    const JobFilter filter{
+                        .tenant = tenant, .states = states, .type = type, .project = project};
+                    Ids expected;
+                    for (const Job& job : made) {
+                        if (filter.accepts(job)) expected.push_back(job.spec.id);
+                    }
+                    const auto reader = store->reader();
+                    EXPECT_EQ(list(filter), expected);
+                    EXPECT_EQ(ids_of(reader->page(filter, 0, 100)), expected);
+                    EXPECT_EQ(reader->count(filter), std::ssize(expected));
+                    if (expected.empty()) continue;
+                    EXPECT_EQ(
+                        ids_of(reader->list(filter, expected.front(), 1)),
+                        Ids(expected.begin() + 1,
+                            expected.begin() + std::min<std::ptrdiff_t>(2, std::ssize(expected))));
+                }
+            }
+        }
+    }
+}
+
 TEST_P(StoreContract, APageGivesWholeJobs) {
     const Job job = put_running(spec(1));
 

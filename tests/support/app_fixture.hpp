@@ -90,6 +90,7 @@ class AppFixture : public testing::Test {
     std::string queued(const std::string& head_sha = "h1") {
         const std::string id = approved(head_sha);
         granted(call(queue_changeset, cora, app, id));
+        run("msuite_merge");
         return id;
     }
     std::string draft_release(const std::vector<std::string>& changesets = {}) {

@@ -16,6 +16,7 @@ TEST_F(AnAppsFlow, GoesFromASubmitToADeployment) {
     run("msuite_submit");
     granted(call(review_changeset, rex, app, changeset, Decision::approve, ""));
     granted(call(queue_changeset, cora, app, changeset));
+    run("msuite_merge");
     const std::string release = draft_release({changeset});
     granted(call(assemble_release, cora, app, release));
     run("release_assemble", Outcome::succeeded, R"({"head_sha":"r1"})");

@@ -185,6 +185,36 @@ TEST_F(AChangeset, IsQueuedByAConfigManagerInOrder) {
               integer_of(after.attributes, "queue_position"));
 }
 
+TEST_F(AChangeset, IsCheckedForTheMergeWhenItIsQueued) {
+    const std::string temp = profile("temp_changeset");
+    const std::string id = approved("h1");
+
+    const auto answer = call(queue_changeset, cora, app, id);
+
+    ASSERT_TRUE(answer);
+    ASSERT_EQ(answer->jobs.size(), 1u);
+    const JobSpec& merge = answer->jobs.front().spec;
+    EXPECT_EQ(merge.type, "msuite_merge");
+    EXPECT_EQ(merge.entity_type, "changeset");
+    EXPECT_EQ(merge.entity_id, id);
+    const Attributes payload = payload_of(answer->jobs.front());
+    EXPECT_EQ(text_of(payload, "changeset_id"), id);
+    EXPECT_EQ(text_of(payload, "head_sha"), "h1");
+    EXPECT_EQ(text_of(payload, "base_sha"), "b1");
+    EXPECT_EQ(text_of(payload, "runtime_profile_id"), temp);
+}
+
+// The release that takes it is checked anew, as a whole; that check decides.
+TEST_F(AChangeset, StaysQueuedWhenItsMergeCheckFails) {
+    const std::string id = approved();
+    granted(call(queue_changeset, cora, app, id));
+
+    run("msuite_merge", Outcome::failed);
+
+    EXPECT_EQ(state("changeset", id), "queued");
+    validated_release({id});
+}
+
 TEST_F(AChangeset, IsQueuedInOrderWithinOneBatch) {
     std::vector<std::string> ids;
     for (const char* head : {"h1", "h2", "h3"}) ids.push_back(approved(head));

@@ -55,8 +55,10 @@ Result<EntityAnswer> create_temp_environment(EntityDesk& desk, const Caller& cal
     if (!temp) return temp.error();
     Attributes payload{{"temp_environment_id", json_string(temp->key.id)},
                        {"ttl_seconds", temp->attributes["ttl_seconds"]}};
-    const std::string_view changeset = json_of(temp->attributes, "changeset_id");
-    if (!changeset.empty()) payload["changeset_id"] = changeset;
+    for (const char* name : {"kind", "source_id", "changeset_id"}) {
+        const std::string_view given = json_of(temp->attributes, name);
+        if (!given.empty()) payload[name] = given;
+    }
     add_profile_of(desk, *temp, payload);
     const auto job =
         desk.submit_for(*temp, {.type = "temp_env_provision", .payload = to_json(payload)});

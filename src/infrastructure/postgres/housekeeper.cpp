@@ -28,6 +28,14 @@ SELECT relname::text FROM pg_stat_user_tables
 WHERE schemaname = 'sluice' AND n_dead_tup > 20000
     AND relname IN ('ready', 'lease', 'requeued', 'timed', 'held', 'parked', 'seat'))sql"};
 
+// Nodes of an older version do not say of which project and type a job was that they have ended, so
+// that lists by type and state leave it out. They are gone soon after the first newer one has come.
+constexpr const char* name_projects = R"sql(
+UPDATE sluice.done d SET project = j.project, type = j.type FROM sluice.job j
+WHERE j.project IS NOT NULL AND d.id = j.id AND d.project IS NULL
+    AND (SELECT applied_at > (extract(epoch FROM now()) - 7 * 86400) * 1000000
+         FROM sluice.migration WHERE number = 4))sql";
+
 }  // namespace
 
 Housekeeper::Housekeeper(Options options, const DatabaseTime& time)
@@ -75,6 +83,7 @@ void Housekeeper::work(bool is_busy) {
     if (since_boot() >= windows_due_) {
         ensure_windows(connection(), time_.now());
         windows_due_ = since_boot() + windows_period;
+        connection().execute(name_projects);
     }
     if (options_.retention > Duration{0} && since_boot() >= drop_due_) {
         drop_windows();

@@ -12,8 +12,8 @@
 namespace sluice::postgres {
 
 // What the node with the duty does for the tables now and then: adds windows, drops those that are
-// over, and vacuums the queue. It may take seconds, so it has a thread and a connection of its own.
-// Harmless when two do it at once.
+// over, vacuums the queue, and fills in what nodes of an older version left out. It may take
+// seconds, so it has a thread and a connection of its own. Harmless when two do it at once.
 class Housekeeper {
   public:
     struct Options {

@@ -55,6 +55,23 @@ TEST_F(PostgresHousekeeper, AddsWindowsAndDropsThoseThatAreOver) {
     EXPECT_TRUE(eventually_one(weeks));
 }
 
+TEST_F(PostgresHousekeeper, FillsInWhatNodesOfAnOlderVersionLeaveOut) {
+    connection.execute(R"sql(
+INSERT INTO sluice.job
+SELECT n, 'default', 'q', 't', 0, n, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, NULL, false, false,
+    CASE n WHEN 1 THEN 'p' END, NULL, NULL, NULL, NULL, NULL, sha256(''), sha256(''), '1'
+FROM generate_series(1, 2) n;
+INSERT INTO sluice.done (id, state, completed_at, attempt, log_seq, event_seq, head_hash)
+SELECT id, 3, 1, 1, 0, 2, sha256('') FROM sluice.job)sql");
+    Housekeeper housekeeper(options(0s), time);
+
+    housekeeper.look_around(false);
+
+    EXPECT_TRUE(eventually_one(
+        "SELECT count(*) FROM sluice.done WHERE id = 1 AND project = 'p' AND type = 't'"));
+    EXPECT_EQ(ask("SELECT count(*) FROM sluice.done WHERE project IS NULL AND type IS NULL"), 1);
+}
+
 TEST_F(PostgresHousekeeper, KeepsEverythingWhenNothingIsSaid) {
     time.set(time.now() + 100 * 24h);
     Housekeeper housekeeper(options(0s), time);

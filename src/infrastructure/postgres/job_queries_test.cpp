@@ -22,7 +22,8 @@ SELECT n, CASE n % 1000 WHEN 0 THEN 'acme' ELSE 'default' END, 'q', 't', 0, n, N
     CASE n % 1000 WHEN 4 THEN 'c' END, CASE n % 1000 WHEN 5 THEN 1 END, sha256(''), sha256(''), '1'
 FROM generate_series(1, 5000) n;
 INSERT INTO sluice.done SELECT id, CASE id % 100 WHEN 0 THEN 3 ELSE 2 END, 1, 1, 1, NULL, NULL,
-    NULL, NULL, NULL, NULL, 0, 2, sha256('') FROM sluice.job WHERE id > 7;
+    NULL, NULL, NULL, NULL, 0, 2, sha256(''), project, CASE WHEN project IS NOT NULL THEN type END
+    FROM sluice.job WHERE id > 7;
 INSERT INTO sluice.lane (id, tenant, queue, type) VALUES (1, 'default', 'q', 't');
 INSERT INTO sluice.ready VALUES (1, 0, 1), (1, 0, 2);
 INSERT INTO sluice.timed VALUES (9, 3, 1, 0);
@@ -53,7 +54,10 @@ class PostgresJobQueries : public testing::Test {
 
     // The plan of the list's first page, without what found nothing.
     std::string plan(const JobFilter& filter, ListDriver driver) {
-        const ListQuery query = list_query(filter, driver, {newest, JobId{}}, 50);
+        return plan_of(list_query(filter, driver, {newest, JobId{}}, 50));
+    }
+
+    std::string plan_of(const ListQuery& query) {
         const std::string text = "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) " + query.text;
         const Result rows = connection.ask({"", text}, query.params);
         connection.sync();
@@ -154,6 +158,16 @@ TEST_F(PostgresJobQueries, ListsAreDrivenByTheTableOrIndexThatIsShortest) {
         {{.states = {JobState::queued}, .site_id = "s"}, ListDriver::jobs, "site_id_id_idx"},
         {{.project = "p"}, ListDriver::jobs, "project_id_idx"},
         {{.states = {JobState::succeeded}, .project = "p"}, ListDriver::jobs, "project_id_idx"},
+        {{.type = "t", .project = "p"}, ListDriver::jobs, "project_type_id_idx"},
+        {{.states = {JobState::succeeded}, .type = "t", .project = "p"},
+         ListDriver::ended_of_type,
+         "project_type_state_id_idx"},
+        {{.states = {JobState::succeeded, JobState::failed}, .type = "t", .project = "p"},
+         ListDriver::ended_of_type,
+         "project_type_state_id_idx"},
+        {{.states = {JobState::queued}, .type = "t", .project = "p"},
+         ListDriver::queue,
+         "Seq Scan on ready"},
         {{.correlation_id = "c"}, ListDriver::jobs, "correlation_id_id_idx"},
         {{.replay_of = JobId{1}}, ListDriver::jobs, "replay_of_id_idx"},
     };
@@ -165,6 +179,34 @@ TEST_F(PostgresJobQueries, ListsAreDrivenByTheTableOrIndexThatIsShortest) {
         EXPECT_EQ(steps.find("Hash"), std::string::npos) << steps;
         EXPECT_EQ(steps.find("Seq Scan on job"), std::string::npos) << steps;
         EXPECT_EQ(steps.find("Seq Scan on done"), std::string::npos) << steps;
+    }
+}
+
+// 30,000 ended jobs of one type, of which four failed: what is looked at are those four.
+TEST_F(PostgresJobQueries, AListByTypeAndStateDoesNotGrowWithTheProject) {
+    connection.execute(R"sql(
+INSERT INTO sluice.job
+SELECT n, 'default', 'q', 'often', 0, n, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, NULL, false,
+    false, 'big', NULL, NULL, NULL, NULL, NULL, sha256(''), sha256(''), '1'
+FROM generate_series(10001, 40000) n;
+INSERT INTO sluice.done SELECT id, CASE WHEN id < 10005 THEN 3 ELSE 2 END, 1, 1, 1, NULL, NULL,
+    NULL, NULL, NULL, NULL, 0, 2, sha256(''), project, type FROM sluice.job WHERE id > 10000;
+ANALYZE;
+)sql");
+    const JobFilter failed{.states = {JobState::failed}, .type = "often", .project = "big"};
+    const JobFilter bad{
+        .states = {JobState::failed, JobState::canceled}, .type = "often", .project = "big"};
+
+    for (const JobFilter& filter : {failed, bad}) {
+        EXPECT_EQ(list(filter, 99'999), (Ids{10004, 10003, 10002, 10001}));
+        EXPECT_EQ(reader.count(filter), 4);
+        for (const ListQuery& query :
+             {list_query(filter, ListDriver::ended_of_type, {newest, JobId{}}, 50),
+              page_query(filter, 0, 20), count_query(filter)}) {
+            const std::string steps = plan_of(query);
+            EXPECT_NE(steps.find("project_type_state_id_idx"), std::string::npos) << steps;
+            EXPECT_EQ(steps.find("Rows Removed"), std::string::npos) << steps;
+        }
     }
 }
 

@@ -11,7 +11,7 @@
 // those that wait in the queue's tables, so that no archive of ended jobs is walked for them. All
 // else walks down `job`, or one of its partial indexes. The jobs of one entity, one correlation,
 // one site or one replayed job are few, whatever their states, and those of one project that have
-// ended are fewer than all.
+// ended are fewer than all; those of one type in it are found by their state, in an index.
 namespace sluice::postgres {
 namespace {
 
@@ -150,6 +150,23 @@ class Builder {
         add_order(sql::newest_done_first);
     }
 
+    // Each state has a part of the index to itself, in the order of ids.
+    void list_ended_of_type() {
+        add(sql::begin_parts);
+        for (std::size_t i = 0; i < filter_.states.size(); ++i) {
+            if (i > 0) add(sql::next_part);
+            add(sql::list_from_done);
+            add_job_conditions();
+            add(sql::among_done);
+            add(sql::is_done_of_project, filter_.project);
+            add(sql::is_done_of_type, filter_.type);
+            add(sql::is_done_in_state, static_cast<std::int64_t>(filter_.states[i]));
+            add_order(sql::newest_done_first);
+        }
+        add(sql::end_parts);
+        add_order(sql::newest_of_parts_first);
+    }
+
     void list_queue() {
         add(sql::begin_lanes);
         add_given(lane_conditions);
@@ -169,6 +186,7 @@ class Builder {
             case ListDriver::leases: list_leases(); break;
             case ListDriver::done: list_done(false); break;
             case ListDriver::unsuccessful: list_done(true); break;
+            case ListDriver::ended_of_type: list_ended_of_type(); break;
             case ListDriver::queue: list_queue(); break;
         }
         add(sql::limited);
@@ -197,6 +215,8 @@ ListDriver driver_of(const JobFilter& filter) {
     }
     if (!filter.worker_id.empty() || all_states_are(filter, is_running)) return ListDriver::leases;
     if (all_states_are(filter, is_unfinished)) return ListDriver::queue;
+    const bool is_of_type = !filter.project.empty() && !filter.type.empty();
+    if (is_of_type && all_states_are(filter, is_final)) return ListDriver::ended_of_type;
     if (all_states_are(filter, is_unsuccessful)) return ListDriver::unsuccessful;
     // A small tenant's jobs are found in its index rather than among those of all others, and so
     // are a project's.

@@ -85,6 +85,10 @@ TEST_F(PostgresMigrations, ADatabaseOfTheFirstVersionGetsEntitiesAndKeepsItsJobs
         holds("count(*) = (SELECT count(*) FROM pg_inherits "
               "WHERE inhparent = 'sluice.job'::regclass) "
               "FROM pg_inherits WHERE inhparent = 'sluice.job_by_project'::regclass"));
+    EXPECT_TRUE(
+        holds("count(*) = (SELECT count(*) FROM pg_inherits "
+              "WHERE inhparent = 'sluice.done'::regclass) "
+              "FROM pg_inherits WHERE inhparent = 'sluice.done_by_type'::regclass"));
 }
 
 TEST_F(PostgresMigrations, FiveNodesMayStartAtOnce) {

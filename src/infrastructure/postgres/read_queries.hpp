@@ -73,6 +73,15 @@ inline constexpr char is_unsuccessful[] = " AND d.state <> 2";
 inline constexpr char is_in_states[] = " AND d.state = ANY(${}::int8[])";
 inline constexpr char newest_done_first[] = " ORDER BY d.id DESC";
 
+// The jobs of one type in one project that ended in one state; several states are merged.
+inline constexpr char is_done_of_project[] = " AND d.project = ${}::text";
+inline constexpr char is_done_of_type[] = " AND d.type = ${}::text";
+inline constexpr char is_done_in_state[] = " AND d.state = ${}::int8";
+inline constexpr char begin_parts[] = "SELECT p.id FROM ((";
+inline constexpr char next_part[] = ") UNION ALL (";
+inline constexpr char end_parts[] = ")) p";
+inline constexpr char newest_of_parts_first[] = " ORDER BY p.id DESC";
+
 // A queued job is in exactly one of four places, and each of them knows its lane. The order within
 // the inner SELECT lets the outer one stop after a page.
 inline constexpr char begin_lanes[] =

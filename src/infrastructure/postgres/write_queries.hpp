@@ -94,11 +94,12 @@ inline constexpr Query delete_requeued{"delete_requeued",
 
 #define SLUICE_INSERT_DONE \
     "INSERT INTO sluice.done (id, state, started_at, completed_at, " \
-    SLUICE_STANDING_COLUMNS("") ") " \
+    SLUICE_STANDING_COLUMNS("") ", project, type) " \
     "SELECT unnest($1::int8[]), unnest($2::int4[]), unnest($3::int8[]), " \
     "unnest($4::int8[]), unnest($5::int4[]), unnest($6::int8[]), unnest($7::int4[]), " \
     "unnest($8::text[]), unnest($9::text[]), unnest($10::text[]), unnest($11::text[]), " \
-    "unnest($12::int8[]), unnest($13::int8[]), unnest($14::bytea[])"
+    "unnest($12::int8[]), unnest($13::int8[]), unnest($14::bytea[]), unnest($15::text[]), " \
+    "unnest($16::text[])"
 inline constexpr Query insert_done{"insert_done", SLUICE_INSERT_DONE};
 // Only for a job whose lease outlived its end: what the lease knew last, once it is closed.
 inline constexpr Query update_done{"update_done", SLUICE_INSERT_DONE R"sql(

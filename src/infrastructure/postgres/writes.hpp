@@ -86,8 +86,8 @@ class Writes {
     Columns requeued_{integer, integer, small,   integer, small, text,   text,
                       text,    text,    integer, integer, bytes, integer};
     Columns left_requeued_{integer};
-    Columns done_{integer, small, integer, integer, small,   integer, small,
-                  text,    text,  text,    text,    integer, integer, bytes};
+    Columns done_{integer, small, integer, integer, small,   integer, small, text,
+                  text,    text,  text,    integer, integer, bytes,   text,  text};
     Columns changed_done_ = done_;
     Columns leases_{integer, integer, text,    integer, integer, integer, flag,
                     integer, integer, small,   integer, small,   text,    text,

@@ -10,11 +10,12 @@
 // What a list is driven by decides how much it reads. Running jobs are found in `lease`, ended ones
 // in `done`, those that went wrong in its index; all else walks down `job`, or one of its partial
 // indexes. The jobs of one entity, one correlation or one replayed job are few, whatever their
-// states, and those of one project are fewer than all.
+// states, and those of one project are fewer than all. Those of one type in a project are found by
+// their state, in an index.
 namespace sluice::sqlite {
 namespace {
 
-enum class Driver { jobs, leases, done, unsuccessful };
+enum class Driver { jobs, leases, done, unsuccessful, ended_of_type, unfinished_of_type };
 
 Driver driver_of(const JobFilter& filter) {
     const auto all_are = [&](auto&& property) {
@@ -26,6 +27,11 @@ Driver driver_of(const JobFilter& filter) {
     if (!filter.entity_id.empty() || !filter.correlation_id.empty() || filter.replay_of) {
         return Driver::jobs;
     }
+    const auto unfinished = [](JobState state) { return !is_final(state); };
+    const bool is_of_type = !filter.project.empty() && !filter.type.empty() &&
+                            filter.site_id.empty() && filter.worker_id.empty();
+    if (is_of_type && all_are(is_final)) return Driver::ended_of_type;
+    if (is_of_type && all_are(unfinished)) return Driver::unfinished_of_type;
     if (!filter.worker_id.empty() || all_are(running)) return Driver::leases;
     if (all_are(bad)) return Driver::unsuccessful;
     if (!filter.project.empty()) return Driver::jobs;
@@ -70,6 +76,8 @@ const char* driving_sql(Driver driver) {
         case Driver::leases: return sql::list_from_leases;
         case Driver::done: return sql::list_from_done;
         case Driver::unsuccessful: return sql::list_from_unsuccessful;
+        case Driver::ended_of_type: return sql::list_from_ended_of_type;
+        case Driver::unfinished_of_type: return sql::list_from_unfinished_of_type;
     }
     return nullptr;
 }
@@ -80,6 +88,8 @@ const char* order_sql(Driver driver) {
         case Driver::leases: return sql::newest_leases_first;
         case Driver::done:
         case Driver::unsuccessful: return sql::newest_done_first;
+        case Driver::ended_of_type:
+        case Driver::unfinished_of_type: return sql::newest_first;
     }
     return nullptr;
 }
@@ -103,9 +113,23 @@ std::string candidates_sql(const JobFilter& filter, Driver driver) {
     return sql;
 }
 
+// What is read one after the other, each newest first, and merged: the states of one driver, where
+// each has a part of the index to itself; nothing but the one part of all others.
+std::size_t parts_of(const JobFilter& filter, Driver driver) {
+    return driver == Driver::ended_of_type ? filter.states.size() : 1;
+}
+
+std::string all_candidates_sql(const JobFilter& filter, Driver driver) {
+    const std::string part = candidates_sql(filter, driver);
+    std::string sql = part;
+    for (std::size_t i = 1; i < parts_of(filter, driver); ++i) sql += sql::or_else + part;
+    return sql;
+}
+
 // The same, and only those of the wanted states and worker.
 std::string exact_sql(const JobFilter& filter, Driver driver) {
-    std::string sql = candidates_sql(filter, driver);
+    std::string sql = all_candidates_sql(filter, driver);
+    if (driver == Driver::ended_of_type) return sql;
     if (!filter.worker_id.empty()) sql += sql::is_worker;
     if (filter.states.empty()) return sql;
     sql += sql::is_in_states;
@@ -125,7 +149,27 @@ class Binder {
 
     // `label` is the filter's as it is stored, and must live until the statement has run.
     void add_candidates(const JobFilter& filter, JobId before, const std::string& label) {
-        add(before);
+        const Driver driver = driver_of(filter);
+        for (std::size_t part = 0; part < parts_of(filter, driver); ++part) {
+            add(before);
+            if (driver == Driver::ended_of_type || driver == Driver::unfinished_of_type) {
+                add(filter.project);
+                add(filter.type);
+            }
+            if (driver == Driver::ended_of_type) add(filter.states[part]);
+            add_conditions(filter, label);
+        }
+    }
+
+    void add_exact(const JobFilter& filter) {
+        add_candidates(filter, newest, {});
+        if (driver_of(filter) == Driver::ended_of_type) return;
+        if (!filter.worker_id.empty()) add(filter.worker_id);
+        for (const JobState state : filter.states) add(state);
+    }
+
+  private:
+    void add_conditions(const JobFilter& filter, const std::string& label) {
         if (!filter.tenant.empty()) add(filter.tenant);
         for (const TextCondition& condition : text_conditions) {
             if (!(filter.*condition.field).empty()) add(filter.*condition.field);
@@ -137,13 +181,6 @@ class Binder {
         if (filter.created_before) add(*filter.created_before);
     }
 
-    void add_exact(const JobFilter& filter) {
-        add_candidates(filter, newest, {});
-        if (!filter.worker_id.empty()) add(filter.worker_id);
-        for (const JobState state : filter.states) add(state);
-    }
-
-  private:
     Statement& statement_;
     int place_ = 0;
 };
@@ -158,7 +195,7 @@ std::vector<JobId> ids_of(Statement& statement) {
 
 std::string list_sql(const JobFilter& filter) {
     const Driver driver = driver_of(filter);
-    return candidates_sql(filter, driver) + order_sql(driver);
+    return all_candidates_sql(filter, driver) + order_sql(driver);
 }
 
 std::string page_sql(const JobFilter& filter) {

@@ -67,11 +67,18 @@ WHERE id = ? AND token = ?)sql";
 inline constexpr char delete_lease[] = "DELETE FROM lease WHERE id = ?";
 
 inline constexpr char insert_done[] =
-    "INSERT OR ROLLBACK INTO done (id, state, started_at, completed_at, " SLUICE_STANDING("") ")";
+    "INSERT OR ROLLBACK INTO done (id, state, started_at, completed_at, " SLUICE_STANDING(
+        "") ", project, type)";
 // Only for a job whose lease outlived its end: what the lease knew last, once it is closed.
 inline constexpr char update_done[] = R"sql(
 UPDATE done SET progress = ?, message = ?, log_seq = ?, event_seq = ?, head_hash = ?
 WHERE id = ?)sql";
+
+// Only for jobs that have a project.
+inline constexpr char insert_unfinished[] =
+    "INSERT OR ROLLBACK INTO unfinished (project, type, id) VALUES (?,?,?)";
+inline constexpr char delete_unfinished[] =
+    "DELETE FROM unfinished WHERE project = ? AND type = ? AND id = ?";
 
 // ── history ──
 inline constexpr char insert_event[] = R"sql(
@@ -153,6 +160,14 @@ inline constexpr char list_from_done[] =
 inline constexpr char list_from_unsuccessful[] =
     "SELECT j.id FROM done d INDEXED BY done_unsuccessful CROSS JOIN job j ON j.id = d.id "
     "WHERE d.state <> 2 AND d.id < ?";
+// Jobs of one type in one project: those that ended in one state, and those that have not ended.
+inline constexpr char list_from_ended_of_type[] =
+    "SELECT d.id FROM done d INDEXED BY done_by_type CROSS JOIN job j ON j.id = d.id "
+    "WHERE d.id < ? AND d.project = ? AND d.type = ? AND d.state = ?";
+inline constexpr char list_from_unfinished_of_type[] =
+    "SELECT u.id FROM unfinished u CROSS JOIN job j ON j.id = u.id "
+    "WHERE u.id < ? AND u.project = ? AND u.type = ?";
+inline constexpr char or_else[] = " UNION ALL ";
 inline constexpr char is_unfinished[] =
     " AND j.id >= (SELECT value FROM meta WHERE key = 'low_water')"
     " AND NOT EXISTS (SELECT 1 FROM done d WHERE d.id = j.id)";
@@ -182,6 +197,7 @@ inline constexpr char is_created_before[] = " AND j.created_at < ?";
 inline constexpr char newest_jobs_first[] = " ORDER BY j.id DESC LIMIT ?";
 inline constexpr char newest_leases_first[] = " ORDER BY l.id DESC LIMIT ?";
 inline constexpr char newest_done_first[] = " ORDER BY d.id DESC LIMIT ?";
+inline constexpr char newest_first[] = " ORDER BY 1 DESC LIMIT ?";
 inline constexpr char without_the_first[] = " OFFSET ?";
 inline constexpr char begin_count[] = "SELECT count(*) FROM (";
 inline constexpr char end_count[] = ")";

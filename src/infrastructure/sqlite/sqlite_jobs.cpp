@@ -31,6 +31,8 @@ SqliteJobs::SqliteJobs(sqlite3* connection, JobQueries& queries, QueueIndex& ind
       insert_requeued_(connection, sql::insert_requeued),
       delete_requeued_(connection, sql::delete_requeued),
       insert_done_(connection, sql::insert_done),
+      insert_unfinished_(connection, sql::insert_unfinished),
+      delete_unfinished_(connection, sql::delete_unfinished),
       update_lease_(connection, sql::update_lease),
       delete_lease_(connection, sql::delete_lease) {}
 
@@ -92,6 +94,8 @@ void SqliteJobs::write(std::span<const Arrival> arrivals) {
         bind_job(insert, place, arrival.job, texts[next++]);
     });
     for (const Arrival& arrival : arrivals) {
+        const JobSpec& spec = arrival.job.spec;
+        if (!spec.project.empty()) insert_unfinished_.with(spec.project, spec.type, spec.id).run();
         insert_dependency_.run(arrival.job.spec.depends_on,
                                [&](Statement& insert, int place, JobId dependency) {
                                    insert.bind_from(place, arrival.job.spec.id, dependency);
@@ -111,6 +115,10 @@ void SqliteJobs::requeue(std::span<const Job> jobs) {
 void SqliteJobs::finish(std::span<const Job> jobs) {
     insert_done_.run(jobs, bind_done);
     for (const Job& job : jobs) {
+        const JobSpec& spec = job.spec;
+        if (!spec.project.empty()) {
+            delete_unfinished_.with(spec.project, spec.type, spec.id).run_on_one_row();
+        }
         index_.live().forget(job.spec.id);
         if (job.lease) {
             keep_lease(job);

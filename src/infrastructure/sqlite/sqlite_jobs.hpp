@@ -44,6 +44,8 @@ class SqliteJobs final : public JobStore {
     Insert insert_requeued_;
     Statement delete_requeued_;
     Insert insert_done_;
+    Statement insert_unfinished_;
+    Statement delete_unfinished_;
     Statement update_lease_;
     Statement delete_lease_;
 };

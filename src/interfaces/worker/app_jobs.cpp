@@ -20,7 +20,8 @@ constexpr std::size_t payload_variable_bytes_max = 64 * 1024;
 
 constexpr auto app_jobs = std::to_array<AppJob>({
     {"msuite_submit", "msuite submit validation", "validation", "changeset", "changeset_id", true},
-    {"msuite_merge", "msuite merge validation", "validation", "release", "release_id", true},
+    {"msuite_merge", "msuite merge validation", "validation", "release", "release_id", true,
+     "changeset", "changeset_id"},
     {"msuite_deploy", "msuite deploy validation", "validation", "deployment", "deployment_id",
      true},
     {"release_assemble", "release assembly", "assembly", "release", "release_id"},
@@ -48,23 +49,23 @@ class AppJobWorker : public client::JobWorker {
 
     Outcome execute(const Job& job, Context& context) override {
         context.log().info(fmt::format("starting {}", kind_.work));
-        const std::optional<std::string> id = subject_id(kind_, job);
-        if (!id) {
+        const std::optional<Subject> subject = subject_of(kind_, job);
+        if (!subject) {
             return Outcome::failed("VALIDATION_ERROR",
                                    fmt::format("missing {} in payload", kind_.id_field), false);
         }
         std::string data;
         JsonWriter json(data);
         json.begin_object();
-        json.field(kind_.id_field, *id);
+        json.field(subject->id_field, subject->id);
         json.end_object();
-        context.log().info(fmt::format("running {} for {} {}", kind_.act, kind_.subject, *id),
-                           data);
+        context.log().info(
+            fmt::format("running {} for {} {}", kind_.act, subject->name, subject->id), data);
 
         Outcome outcome = doer_->execute(job, context);
         if (outcome.kind != Outcome::Kind::succeeded) return outcome;
         context.log().info(fmt::format("{} complete", kind_.work), outcome.result);
-        return judge_(*id, std::move(outcome));
+        return judge_(*subject, std::move(outcome));
     }
 
   private:
@@ -89,14 +90,17 @@ std::vector<std::string> app_job_types(bool checks) {
     return types;
 }
 
-std::optional<std::string> subject_id(const AppJob& kind, const Job& job) {
-    std::string id;
+std::optional<Subject> subject_of(const AppJob& kind, const Job& job) {
+    std::string id, other;
     JsonReader reader(payload_text(job));
     reader.object([&](std::string_view key) {
         if (key == kind.id_field) id = reader.string();
+        if (!key.empty() && key == kind.other_id_field) other = reader.string();
     });
-    if (!reader.finish() || id.empty()) return std::nullopt;
-    return id;
+    if (!reader.finish()) return std::nullopt;
+    if (!id.empty()) return Subject{kind.subject, kind.id_field, std::move(id)};
+    if (other.empty()) return std::nullopt;
+    return Subject{kind.other_subject, kind.other_id_field, std::move(other)};
 }
 
 std::shared_ptr<client::JobWorker> app_command_worker(const CommandExecutor& executor,

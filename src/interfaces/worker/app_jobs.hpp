@@ -20,13 +20,21 @@ struct AppJob {
     std::string_view subject{};   // what it is about
     std::string_view id_field{};  // where the payload names that
     bool is_check = false;        // one of msuite's
+    // What it can be about instead, when the payload does not name the subject.
+    std::string_view other_subject{};
+    std::string_view other_id_field{};
 };
 
 const AppJob* find_app_job(std::string_view type);
 std::vector<std::string> app_job_types(bool checks);
 
-// The id of what the job is about; nothing when the payload has none.
-std::optional<std::string> subject_id(const AppJob& kind, const client::Job& job);
+// What the job is about; nothing when the payload does not say.
+struct Subject {
+    std::string_view name{};
+    std::string_view id_field{};
+    std::string id{};
+};
+std::optional<Subject> subject_of(const AppJob& kind, const client::Job& job);
 
 // Runs the command with what the job is about in its environment.
 std::shared_ptr<client::JobWorker> app_command_worker(const CommandExecutor& executor,
@@ -44,8 +52,8 @@ std::shared_ptr<client::JobWorker> doer_of(
     return pretend(std::get<Simulated>(by));
 }
 
-// What the result of a success means; the id is that of the subject.
-using Judge = std::function<client::Outcome(const std::string& id, client::Outcome outcome)>;
+// What the result of a success means.
+using Judge = std::function<client::Outcome(const Subject& subject, client::Outcome outcome)>;
 
 // What a job ends with whose result cannot be read, so that nobody knows what it says.
 client::Outcome unreadable_result();

@@ -32,8 +32,8 @@ std::string simulated_result(const AppJob& kind, const SimulatedStep& step, cons
     } else if (kind.type == "runtime_profile_drift_check") {
         json.raw_field("drift", "[]");
     } else if (kind.type == "temp_env_provision") {
-        const std::string id = subject_id(kind, job).value_or("");
-        json.field("url", fmt::format("https://{}.temp.example.com", id));
+        const Subject subject = subject_of(kind, job).value_or(Subject{});
+        json.field("url", fmt::format("https://{}.temp.example.com", subject.id));
     }
     json.field("simulated", true);
     json.end_object();
@@ -80,7 +80,7 @@ StepResult read_result(const std::string& text) {
     return result;
 }
 
-Outcome judge_revalidation(const std::string&, Outcome outcome) {
+Outcome judge_revalidation(const Subject&, Outcome outcome) {
     const StepResult result = read_result(outcome.result);
     if (!result.readable) return unreadable_result();
     for (const std::string& known : revalidation_outcomes()) {
@@ -93,19 +93,20 @@ Outcome judge_revalidation(const std::string&, Outcome outcome) {
         false);
 }
 
-Outcome judge_drift_check(const std::string& id, Outcome outcome) {
+Outcome judge_drift_check(const Subject& subject, Outcome outcome) {
     const StepResult result = read_result(outcome.result);
     if (!result.readable) return unreadable_result();
     if (result.drift.empty()) return outcome;
     return Outcome::failed(
         "DRIFT_FOUND",
-        fmt::format("environment {} has drifted: {}", id, fmt::join(result.drift, ", ")), false);
+        fmt::format("environment {} has drifted: {}", subject.id, fmt::join(result.drift, ", ")),
+        false);
 }
 
 Judge judge_of(const AppJob& kind) {
     if (kind.type == "revalidate_queued_changeset") return judge_revalidation;
     if (kind.type == "runtime_profile_drift_check") return judge_drift_check;
-    return [](const std::string&, Outcome outcome) { return outcome; };
+    return [](const Subject&, Outcome outcome) { return outcome; };
 }
 
 }  // namespace

@@ -47,10 +47,11 @@ Verdict read_verdict(const std::string& result) {
     return verdict;
 }
 
-Outcome not_passed(const AppJob& check, const std::string& id,
+Outcome not_passed(const AppJob& check, const Subject& subject,
                    const std::vector<std::string>& failures) {
     const std::string_view verb = check.type.substr(std::string_view("msuite_").size());
-    std::string message = fmt::format("msuite {} did not pass for {} {}", verb, check.subject, id);
+    std::string message =
+        fmt::format("msuite {} did not pass for {} {}", verb, subject.name, subject.id);
     for (std::size_t i = 0; i < failures.size() && i < failures_named_max; ++i) {
         message += (i == 0 ? ": " : ", ") + failures[i];
     }
@@ -94,7 +95,7 @@ class SimulatedWorker : public client::JobWorker {
 
 // A command says with its exit code how it went; a service must say it in its answer.
 Judge verdict_of(const AppJob& check, bool may_be_silent) {
-    return [&check, may_be_silent](const std::string& id, Outcome outcome) {
+    return [&check, may_be_silent](const Subject& subject, Outcome outcome) {
         const Verdict verdict = read_verdict(outcome.result);
         if (!verdict.readable) return unreadable_result();
         if (!verdict.passed && !may_be_silent) {
@@ -102,7 +103,7 @@ Judge verdict_of(const AppJob& check, bool may_be_silent) {
                                    "the msuite service answered without \"passed\": true or false",
                                    false);
         }
-        if (verdict.passed == false) return not_passed(check, id, verdict.failures);
+        if (verdict.passed == false) return not_passed(check, subject, verdict.failures);
         return outcome;
     };
 }

@@ -105,6 +105,21 @@ TEST(Msuite, NeedsTheIdOfWhatItChecks) {
     }
 }
 
+// Of a changeset that was queued, and of a release that was assembled.
+TEST(Msuite, ChecksTheMergeOfAReleaseOrAChangeset) {
+    for (const auto& [payload, subject] : std::vector<std::pair<std::string, std::string>>{
+             {R"({"changeset_id":"c"})", "changeset c"},
+             {R"({"changeset_id":"c","release_id":"r"})", "release r"}}) {
+        TestContext context;
+        Job job = submit_job(payload);
+        job.type = "msuite_merge";
+
+        const Outcome outcome = run(job, {SimulatedCheck{.pass = false}}, context);
+
+        EXPECT_EQ(outcome.error_message, "msuite merge did not pass for " + subject);
+    }
+}
+
 TEST(Msuite, KnowsNoOtherTypes) {
     EXPECT_THROW(msuite_worker("msuite_rollback", {}, nullptr), std::invalid_argument);
     for (const std::string& type : msuite_types()) msuite_worker(type, {}, nullptr);

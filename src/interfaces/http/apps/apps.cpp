@@ -61,6 +61,8 @@ Result<EntityAnswer> decide_member(EntityDesk& desk, Wish wish) {
 void create_app(Call call) {
     auto fields = read_fields(call.request, {{"id", Form::id},
                                              {"name", Form::name},
+                                             {"repo_path", Form::text},
+                                             {"integration_branch", Form::text},
                                              {"approvals_required", Form::integer},
                                              {"gates", Form::texts}});
     const auto decide = [](EntityDesk& desk, Wish wish) {
@@ -101,9 +103,11 @@ void get_app(Call call) {
 }
 
 void update_app(Call call) {
-    auto changes = read_changes(
-        call.request,
-        {{"name", Form::name}, {"approvals_required", Form::integer}, {"gates", Form::texts}});
+    auto changes = read_changes(call.request, {{"name", Form::name},
+                                               {"repo_path", Form::text},
+                                               {"integration_branch", Form::text},
+                                               {"approvals_required", Form::integer},
+                                               {"gates", Form::texts}});
     const auto decide = [](EntityDesk& desk, Wish wish) {
         return rules::update_app(desk, wish.caller, wish.app, wish.fields);
     };
@@ -123,7 +127,9 @@ void list_members(Call call) {
 }
 
 void put_member(Call call) {
-    auto fields = read_fields(call.request, {{"user", Form::name}, {"role", Form::name}});
+    auto fields =
+        read_fields(call.request,
+                    {{"user", Form::name}, {"user_id", Form::name, "user"}, {"role", Form::name}});
     const Attributes member = fields ? *fields : Attributes();
     const Show show = [member](int status, const EntityAnswer&) {
         return data(status, [&](JsonWriter& json) { json.raw_value(to_json(member)); });

@@ -64,7 +64,9 @@ void resubmit_changeset(Call call) {
 }
 
 void review_changeset(Call call) {
-    auto fields = read_fields(call.request, {{"decision", Form::text}, {"comment", Form::text}});
+    auto fields = read_fields(
+        call.request,
+        {{"decision", Form::text}, {"action", Form::text, "decision"}, {"comment", Form::text}});
     change(std::move(call), 200, std::move(fields), review);
 }
 

@@ -54,6 +54,22 @@ std::string read_object(JsonReader& reader, ReadValue read_value) {
     return object;
 }
 
+// A value that says what it is: {"type","value"}, in this order.
+std::string read_typed(JsonReader& reader) {
+    std::string type, value;
+    reader.object([&](std::string_view key) {
+        if (key == "type") type = read_name(reader, "type");
+        if (key == "value") value = reader.raw();
+    });
+    if (type.empty()) reader.fail_at("type", "is required");
+    if (value.empty()) reader.fail_at("value", "is required");
+    return to_json({{"type", type}, {"value", value}});
+}
+
+std::string read_text_or_typed(JsonReader& reader) {
+    return reader.kind() == JsonReader::Kind::object ? read_typed(reader) : read_text(reader);
+}
+
 std::string read_value(JsonReader& reader, const Field& field) {
     switch (field.form) {
         case Form::name: return read_name(reader, field.name);
@@ -62,6 +78,7 @@ std::string read_value(JsonReader& reader, const Field& field) {
         case Form::ids: return read_ids(reader);
         case Form::integer: return std::to_string(reader.integer());
         case Form::texts: return read_object(reader, [&] { return read_text(reader); });
+        case Form::typed: return read_object(reader, [&] { return read_text_or_typed(reader); });
         case Form::values: return read_object(reader, [&] { return std::string(reader.raw()); });
     }
     return {};
@@ -69,6 +86,13 @@ std::string read_value(JsonReader& reader, const Field& field) {
 
 bool may_be_taken_away(Form form) {
     return form != Form::name && form != Form::ids;
+}
+
+void put_field(JsonReader& reader, Attributes& fields, const Field& field, std::string value) {
+    const std::string_view name = field.means.empty() ? field.name : field.means;
+    const auto [kept, is_new] = fields.emplace(name, value);
+    if (is_new || kept->second == value) return;
+    reader.fail(fmt::format("says something else than another word for {}", name));
 }
 
 Result<Attributes> read_body(const Request& request, Fields known, bool null_takes_away) {
@@ -81,10 +105,10 @@ Result<Attributes> read_body(const Request& request, Fields known, bool null_tak
         if (field == known.end()) return unknown.add(key);
         const bool can_be_null = !null_takes_away || may_be_taken_away(field->form);
         if (can_be_null && reader.null()) {
-            if (null_takes_away) fields.emplace(key, "null");
+            if (null_takes_away) put_field(reader, fields, *field, "null");
             return;
         }
-        fields.emplace(key, read_value(reader, *field));
+        put_field(reader, fields, *field, read_value(reader, *field));
     });
     unknown.refuse(reader);
     if (const auto done = reader.finish(); !done) return done.error();

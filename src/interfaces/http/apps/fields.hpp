@@ -19,16 +19,18 @@ enum class Form {
     ids,      // a list of them
     integer,  // a whole number
     texts,    // an object of texts
+    typed,    // an object of texts, or of {"type","value"}
     values,   // an object of anything
 };
 struct Field {
     std::string_view name;
     Form form;
+    std::string_view means{};  // the name of another field that this is another word for
 };
 using Fields = std::initializer_list<Field>;
 
-// The body's fields; refuses others by name. Without a body there are none. A null counts as a
-// field that was not given.
+// The body's fields, each by its usual name; others are not looked at. Without a body there are
+// none. A null counts as a field that was not given. Two words for one field must say the same.
 Result<Attributes> read_fields(const Request& request, Fields known);
 
 // The same for changes of something that is there: a null takes away what it had, which names and

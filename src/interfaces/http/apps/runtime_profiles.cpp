@@ -7,7 +7,7 @@ namespace sluice::http::apps {
 namespace {
 
 const Fields profile_fields{{"name", Form::name},      {"kind", Form::name},
-                            {"env_vars", Form::texts}, {"secrets", Form::texts},
+                            {"env_vars", Form::typed}, {"secrets", Form::texts},
                             {"url", Form::text},       {"database", Form::values}};
 
 }  // namespace
