@@ -9,9 +9,20 @@
 namespace sluice {
 namespace {
 
+std::string_view ended_text(JobState state) {
+    switch (state) {
+        case JobState::succeeded: return "has succeeded";
+        case JobState::canceled: return "was canceled";
+        case JobState::timed_out: return "has timed out";
+        default: return "has failed";
+    }
+}
+
 Result<Job> cancel(Transaction& tx, const CancelJob& command) {
     std::optional<Job> job = tx.jobs().find_one(command.job);
-    if (!job || (!command.tenant.empty() && job->spec.tenant != command.tenant)) {
+    const bool is_seen = job && (command.tenant.empty() || job->spec.tenant == command.tenant) &&
+                         (command.queue.empty() || job->spec.queue == command.queue);
+    if (!is_seen) {
         return Error{ErrorCode::not_found, "no job has this id", ""};
     }
     const JobType* type = tx.rules().types.find(job->spec.type);
@@ -20,13 +31,11 @@ Result<Job> cancel(Transaction& tx, const CancelJob& command) {
         return Error{ErrorCode::forbidden,
                      fmt::format("only admins cancel jobs of type \"{}\"", job->spec.type), ""};
     }
-    if (job->state == JobState::canceled) return *std::move(job);
+    if (job->state == JobState::canceled && !command.only_once) return *std::move(job);
     if (is_final(job->state)) {
         return Error{
             admin_cancels ? ErrorCode::job_not_cancellable : ErrorCode::conflict,
-            fmt::format("the job has {} already and cannot be canceled",
-                        job->state == JobState::timed_out ? "timed out" : to_text(job->state)),
-            ""};
+            fmt::format("the job {} already and cannot be canceled", ended_text(job->state)), ""};
     }
     job->error_code.clear();  // that of an earlier attempt is not why it ended
     job->error_message = command.reason;

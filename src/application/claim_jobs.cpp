@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 
+#include "application/deploy/placements.hpp"
 #include "application/error_detail.hpp"
 #include "application/finish_jobs.hpp"
 #include "application/follow_jobs.hpp"
@@ -82,6 +83,7 @@ std::vector<int> take_jobs(Transaction& tx, std::span<const ClaimJobs> claims,
         tx.leases().open(taken[i]);
         const std::size_t before = taken[i].size();
         end_what_cannot_start(tx, taken[i]);
+        deploy::place_claimed(tx, taken[i]);
         lost[i] = static_cast<int>(before - taken[i].size());
         if (claimed[i].empty()) {
             claimed[i] = std::move(taken[i]);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,11 +50,19 @@ using Claimed = std::vector<Job>;  // each with its lease
 struct WorkerBounds {
     std::string tenant{};              // empty: any
     std::vector<std::string> types{};  // empty: any; sorted
+    std::string queue{};               // empty: any
 
     bool hold(const JobSpec& job) const {
-        return (tenant.empty() || tenant == job.tenant) &&
+        return (tenant.empty() || tenant == job.tenant) && (queue.empty() || queue == job.queue) &&
                (types.empty() || std::binary_search(types.begin(), types.end(), job.type));
     }
+};
+
+// In place of a lease's token: a worker that knows only its own name. It speaks for the attempt
+// that it claimed last.
+struct ByWorker {
+    std::string worker_id{};       // empty: the worker that has the job, whichever it is
+    std::optional<int> attempt{};  // nothing: the last one; another one than that is stale
 };
 
 struct Heartbeat {
@@ -62,10 +71,14 @@ struct Heartbeat {
     std::optional<int> progress{};
     std::optional<std::string> message{};
     WorkerBounds bounds{};
+    std::optional<ByWorker> by_worker{};
+    std::optional<std::string> phase{};  // by name only: what the message is about
 };
 struct Extended {
     Timestamp until{};
     bool stop_requested = false;
+    // After a heartbeat by name: the job as it is now. It may be one that does not run.
+    std::shared_ptr<const Job> job{};
 };
 
 struct LogEntry {
@@ -97,6 +110,7 @@ struct Report {
     bool retryable = true;
     std::string actor{};  // who says so in the worker's place; empty: the worker itself
     WorkerBounds bounds{};
+    std::optional<ByWorker> by_worker{};
 };
 
 // Gives a job back; the attempt does not count.
@@ -114,7 +128,9 @@ struct CancelJob {
     std::string tenant{};
     std::string reason{};
     std::string actor{};
-    bool is_admin = false;  // some types' jobs only admins cancel
+    bool is_admin = false;   // some types' jobs only admins cancel
+    std::string queue{};     // empty: any
+    bool only_once = false;  // a job that is canceled already is refused
 };
 struct ReplayJob {
     JobId job{};

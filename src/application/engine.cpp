@@ -71,9 +71,15 @@ void run_kind(std::vector<Pending<Item, Answer>>& pendings, UseCase&& use_case) 
 // What the commands of the batch are about.
 Subjects subjects_of(Batch& batch) {
     Subjects subjects;
+    // A worker that is known by its name may speak of a job while it is claimed in its name: such a
+    // job is kept from being claimed meanwhile. A token is known only after the claim.
     const auto add_leased = [&](const auto& list) {
         for (const auto& pending : list) {
-            for (const auto& item : pending.items) subjects.leased.push_back(item.lease.job);
+            for (const auto& item : pending.items) {
+                bool is_by_name = false;
+                if constexpr (requires { item.by_worker; }) is_by_name = item.by_worker.has_value();
+                (is_by_name ? subjects.jobs : subjects.leased).push_back(item.lease.job);
+            }
         }
     };
     add_leased(batch.heartbeats);

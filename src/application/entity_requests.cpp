@@ -19,7 +19,7 @@ constexpr auto kinds_of_apps =
 
 // Machines that jobs run on, and what the deploy contract has doors of its own for.
 constexpr auto kinds_of_admins = std::to_array<std::string_view>(
-    {"node", "runtime_node", "deploy_app", "access_token", "engine_key"});
+    {"node", "runtime_node", "runtime_node_numbers", "deploy_app", "access_token", "engine_key"});
 
 bool is_of_app(EntityDesk& desk, const EntityKey& key, const std::string& parent) {
     const bool by_kind =

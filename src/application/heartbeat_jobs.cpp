@@ -1,5 +1,6 @@
 #include "application/heartbeat_jobs.hpp"
 
+#include "application/deploy/phase.hpp"
 #include "application/leased_jobs.hpp"
 #include "application/redact.hpp"
 #include "application/waves.hpp"
@@ -22,7 +23,31 @@ Extended extend(Transaction& tx, Job& job, const Heartbeat& heartbeat) {
         const auto clean = without_secrets(heartbeat, tx.rules(), job.spec);
         job.message = clean ? *clean->message : *heartbeat.message;
     }
-    return Extended{lease.until, lease.stop_requested};
+    return Extended{.until = lease.until, .stop_requested = lease.stop_requested};
+}
+
+// The same for a worker that is known by its name, and says its message in two parts. What it says
+// of a job that has ended is not kept.
+Extended extend_by_name(Transaction& tx, Job& job, const Heartbeat& said) {
+    Heartbeat heartbeat = said;
+    if (is_final(job.state)) {
+        heartbeat.message.reset();
+    } else if (said.phase || said.message) {
+        heartbeat.message = deploy::message_after(job.message, said.phase, said.message);
+    }
+    Extended extended = extend(tx, job, heartbeat);
+    extended.job = std::make_shared<const Job>(job);
+    return extended;
+}
+
+// A worker that is known by its name is shown the job that it need not work on any more. One that
+// runs is another worker's: it would only be misled.
+Result<Extended> answer_refused(const std::optional<Job>& job, const Heartbeat& heartbeat,
+                                Error refusal) {
+    const bool is_shown = heartbeat.by_worker && refusal.code != ErrorCode::not_found &&
+                          job->state != JobState::running;
+    if (!is_shown) return refusal;
+    return Extended{.stop_requested = true, .job = std::make_shared<const Job>(*job)};
 }
 
 }  // namespace
@@ -38,11 +63,13 @@ std::vector<Result<Extended>> heartbeat_jobs(Transaction& tx,
         std::vector<Job> extended;
         for (std::size_t k = 0; k < wave.size(); ++k) {
             const Heartbeat& heartbeat = heartbeats[wave[k]];
-            if (auto refusal = lease_refusal(found[k], heartbeat.lease, heartbeat.bounds)) {
-                answers[wave[k]] = *std::move(refusal);
+            if (auto refusal = lease_refusal(found[k], heartbeat.lease, heartbeat.by_worker,
+                                             heartbeat.bounds)) {
+                answers[wave[k]] = answer_refused(found[k], heartbeat, *std::move(refusal));
                 continue;
             }
-            answers[wave[k]] = extend(tx, *found[k], heartbeat);
+            answers[wave[k]] = heartbeat.by_worker ? extend_by_name(tx, *found[k], heartbeat)
+                                                   : extend(tx, *found[k], heartbeat);
             extended.push_back(*std::move(found[k]));
         }
         if (!extended.empty()) tx.leases().save(extended);

@@ -14,6 +14,30 @@ Timestamp last_step_of(const Job& job) {
     return job.lease ? std::max(job.lease->since, job.spec.created_at) : job.spec.created_at;
 }
 
+bool is_held_by(const Job& job, const ByWorker& worker) {
+    if (worker.worker_id.empty()) return job.state == JobState::running;
+    return job.lease->worker_id == worker.worker_id &&
+           (!worker.attempt || *worker.attempt == job.attempt);
+}
+
+Error not_held(const Job& job, const ByWorker& worker) {
+    if (worker.worker_id.empty()) {
+        return {ErrorCode::conflict,
+                fmt::format("the job is {} and not running", to_text(job.state)), ""};
+    }
+    const bool is_its_own = job.lease && job.lease->worker_id == worker.worker_id;
+    if (is_its_own) {
+        return {ErrorCode::lease_lost,
+                fmt::format("attempt {} is over; the job is in attempt {} now. Stop working on it",
+                            *worker.attempt, job.attempt),
+                ""};
+    }
+    return {ErrorCode::lease_lost,
+            fmt::format("the job is {} and not {}'s: stop working on it", to_text(job.state),
+                        worker.worker_id),
+            ""};
+}
+
 }  // namespace
 
 std::optional<Error> lease_refusal(const std::optional<Job>& job, LeaseId lease,
@@ -26,6 +50,29 @@ std::optional<Error> lease_refusal(const std::optional<Job>& job, LeaseId lease,
                  fmt::format("the lease has ended; the job is {} now. Stop working on it",
                              to_text(job->state)),
                  ""};
+}
+
+std::optional<Error> lease_refusal(const std::optional<Job>& job, LeaseId lease,
+                                   const std::optional<ByWorker>& by_worker,
+                                   const WorkerBounds& bounds) {
+    if (!by_worker) return lease_refusal(job, lease, bounds);
+    if (!job || !bounds.hold(job->spec)) {
+        return Error{ErrorCode::not_found, "no job has this id", ""};
+    }
+    if (job->lease && is_held_by(*job, *by_worker)) return std::nullopt;
+    return not_held(*job, *by_worker);
+}
+
+std::optional<LeaseToken> last_claim(Transaction& tx, const Job& job, const ByWorker& worker) {
+    tx.flush();
+    const std::string actor = worker_actor(worker.worker_id);
+    const std::int64_t after = std::max<std::int64_t>(0, job.head.seq - looked_through);
+    std::optional<LeaseToken> last;
+    for (const Event& event : tx.jobs().events(job.spec.id, after, looked_through)) {
+        const bool is_meant = !worker.attempt || event.attempt == *worker.attempt;
+        if (event.step == Step::claimed && event.actor == actor && is_meant) last = event.lease;
+    }
+    return last;
 }
 
 void close_ended_lease(Transaction& tx, Job& job, std::string actor, std::string detail) {

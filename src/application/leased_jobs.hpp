@@ -17,6 +17,19 @@ namespace sluice {
 std::optional<Error> lease_refusal(const std::optional<Job>& job, LeaseId lease,
                                    const WorkerBounds& bounds);
 
+// The same for a worker that may be known by its name in place of its lease.
+std::optional<Error> lease_refusal(const std::optional<Job>& job, LeaseId lease,
+                                   const std::optional<ByWorker>& by_worker,
+                                   const WorkerBounds& bounds);
+
+// The lease of the last claim of this job by this worker, for this attempt if it names one; nothing
+// when there is none among the job's last events. What this transaction has recorded is flushed.
+std::optional<LeaseToken> last_claim(Transaction& tx, const Job& job, const ByWorker& worker);
+
+// How far back in a job's history its workers' words are looked for. How long a history is, workers
+// decide; to look through all of it for each of their words would keep everybody else waiting.
+inline constexpr int looked_through = 100;  // events
+
 // Closes the lease of a job that has ended, because its worker has stopped or went silent.
 void close_ended_lease(Transaction& tx, Job& job, std::string actor, std::string detail);
 

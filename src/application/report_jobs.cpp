@@ -136,11 +136,7 @@ bool says_the_same(const Job& job, const Event& event, const Report& report) {
            job.error_code == error_code_of(report) && job.error_message == report.error_message;
 }
 
-// Who repeats a report does so soon. How long a history is, workers decide; to look through all of
-// it for each of their words would keep everybody else waiting.
-constexpr int looked_through = 100;  // events
-
-// The last thing that the worker of this lease reported, if anything.
+// The last thing that the worker of this lease reported, if anything. Repeats of it come soon.
 std::optional<Event> last_report(JobReader& jobs, const Job& job, LeaseToken token) {
     std::optional<Event> found;
     const std::int64_t after = std::max<std::int64_t>(0, job.head.seq - looked_through);
@@ -167,7 +163,17 @@ Result<Job> answer_stale(Transaction& tx, std::optional<Job>& job, const Report&
                          Error refusal) {
     if (refusal.code == ErrorCode::not_found) return refusal;
     tx.flush();  // the first report may be in this very batch
-    const auto before = last_report(tx.jobs(), *job, as_sent.lease.token);
+    LeaseToken token = as_sent.lease.token;
+    if (as_sent.by_worker) {
+        const auto last = last_claim(tx, *job, *as_sent.by_worker);
+        if (!last) return refusal;
+        // By its name a worker cannot tell which of its runs was stopped. Whatever it said before,
+        // the job has ended as it says now.
+        const bool is_canceled = job->state == JobState::canceled;
+        if (is_canceled && as_sent.outcome == Outcome::canceled) return *std::move(job);
+        token = *last;
+    }
+    const auto before = last_report(tx.jobs(), *job, token);
     if (!before) return refusal;
     if (says_the_same(*job, *before, as_sent)) {
         return answer_again(*std::move(job), *before, as_sent);
@@ -205,7 +211,7 @@ std::vector<Result<Job>> report_jobs(Transaction& tx, std::span<const Report> re
         for (std::size_t k = 0; k < wave.size(); ++k) {
             std::optional<Job>& job = found[k];
             const Report& report = reports[wave[k]];
-            if (auto refusal = lease_refusal(job, report.lease, report.bounds)) {
+            if (auto refusal = lease_refusal(job, report.lease, report.by_worker, report.bounds)) {
                 answers[wave[k]] = answer_stale(tx, job, report, *std::move(refusal));
             } else if (is_final(job->state)) {
                 answers[wave[k]] = acknowledge_end(tx, *job, report);

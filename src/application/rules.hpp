@@ -1,5 +1,6 @@
 #pragma once
 
+#include "application/deploy/placement_rules.hpp"
 #include "application/redactor.hpp"
 #include "application/secret_marks.hpp"
 #include "domain/entity_kind.hpp"
@@ -14,6 +15,7 @@ struct Rules {
     EntityKinds kinds = EntityKinds::built_in();
     SecretMarks secrets{};   // in payloads
     Redactor own_secrets{};  // values of the engine's own settings, which no worker may tell
+    deploy::PlacementRules placement{};
 
     static const Rules& built_in();
 };

@@ -238,6 +238,7 @@ EntityKinds EntityKinds::built_in() {
     kinds.put(record("migration"));
     kinds.put(record("deploy_app"));
     kinds.put(record("runtime_node"));
+    kinds.put(record("runtime_node_numbers"));
     kinds.put(access_token());
     kinds.put(record("engine_key"));
     return kinds;

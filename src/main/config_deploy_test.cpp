@@ -27,10 +27,12 @@ constexpr const char* everything = R"(
     runner_tokens = ["one", "two"]
     node_token = "rt"
     admin_token = "root"
+    agent_token = "agent"
     requeue_lost = false
     max_running = "2h"
     node_health = "90s"
     runner_health = "5s"
+    placement = "disk-aware"
 )";
 
 TEST(ConfigDeploy, ReadsEverySetting) {
@@ -41,6 +43,8 @@ TEST(ConfigDeploy, ReadsEverySetting) {
     EXPECT_EQ(deploy.runner_tokens, (std::vector<std::string>{"one", "two"}));
     EXPECT_EQ(deploy.node_token, "rt");
     EXPECT_EQ(deploy.admin_token, "root");
+    EXPECT_EQ(deploy.agent_token, "agent");
+    EXPECT_EQ(deploy.placement, sluice::deploy::PlacementStrategy::disk_aware);
     EXPECT_FALSE(deploy.requeue_lost);
     EXPECT_EQ(deploy.max_running, 2h);
     EXPECT_EQ(deploy.node_health, 90s);
@@ -57,6 +61,8 @@ TEST(ConfigDeploy, TheExampleShowsTheDefaults) {
     EXPECT_EQ(shown.runner_tokens, usual.runner_tokens);
     EXPECT_EQ(shown.node_token, usual.node_token);
     EXPECT_EQ(shown.admin_token, usual.admin_token);
+    EXPECT_EQ(shown.agent_token, usual.agent_token);
+    EXPECT_EQ(shown.placement, usual.placement);
     EXPECT_EQ(shown.requeue_lost, usual.requeue_lost);
     EXPECT_EQ(shown.max_running, usual.max_running);
     EXPECT_EQ(shown.node_health, usual.node_health);
@@ -90,10 +96,48 @@ TEST(ConfigDeploy, IsShownWithoutItsSecrets) {
               "deploy.runner_tokens=(hidden)\n"
               "deploy.node_token=(hidden)\n"
               "deploy.admin_token=(hidden)\n"
+              "deploy.agent_token=(hidden)\n"
               "deploy.requeue_lost=false\n"
               "deploy.max_running=\"2h\"\n"
               "deploy.node_health=\"1m30s\"\n"
-              "deploy.runner_health=\"5s\"\n");
+              "deploy.runner_health=\"5s\"\n"
+              "deploy.placement=\"disk-aware\"\n");
+}
+
+TEST(ConfigDeploy, TakesTheNamesOfTheControlPlanesOwnConfiguration) {
+    const auto config = load(R"(
+        [deploy.proxy-auth]
+        enabled = true
+        shared-secret = "hush"
+        [deploy.runtime-agent]
+        token = "agent"
+        [deploy.job]
+        max-running-seconds = 7200
+    )");
+
+    ASSERT_TRUE(config) << config.error().message;
+    EXPECT_EQ(config->deploy.shared_secret, "hush");
+    EXPECT_EQ(config->deploy.agent_token, "agent");
+    EXPECT_EQ(config->deploy.max_running, 2h);
+    for (const Setting& setting : settings_of(*config, false)) {
+        if (setting.key != "deploy.shared_secret") continue;
+        EXPECT_EQ(setting.value, "(hidden)");
+        EXPECT_EQ(setting.origin, "sluice.toml:4");
+    }
+    EXPECT_EQ(load("deploy.proxy-auth.shared-secret = \"hush\"")->deploy.shared_secret, "hush");
+    EXPECT_EQ(load("[deploy.proxy-auth]\nenabled = false\nshared-secret = \"hush\"")
+                  ->deploy.shared_secret,
+              "");
+}
+
+TEST(ConfigDeploy, RefusesTwoNamesForOneSettingAndASwitchWithoutASecret) {
+    EXPECT_EQ(problem("[deploy]\nshared_secret = \"a\"\nproxy-auth.shared-secret = \"b\""),
+              "sluice.toml:3: deploy.proxy-auth.shared-secret: is another name of "
+              "deploy.shared_secret, which is given, too");
+    EXPECT_EQ(problem("[deploy]\nproxy-auth.enabled = true"),
+              "sluice.toml:2: deploy.proxy-auth.enabled: needs a shared-secret");
+    EXPECT_EQ(problem("[deploy]\nproxy-auth.shared-secret = 5"),
+              "sluice.toml:2: deploy.proxy-auth.shared-secret: must be a text of 1 to 1000 bytes");
 }
 
 }  // namespace

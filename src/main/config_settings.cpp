@@ -64,7 +64,12 @@ void Listing::add(const std::string& key, const std::string& other, std::string 
 }
 
 void Listing::add_secret(const std::string& key, const std::string& value) {
-    add(key, value.empty() ? quoted(value) : hidden);
+    add_secret(key, key, value);
+}
+
+void Listing::add_secret(const std::string& key, const std::string& other,
+                         const std::string& value) {
+    add(key, other, value.empty() ? quoted(value) : hidden);
     secrets_.push_back(value);
 }
 

@@ -25,6 +25,7 @@ class Listing {
 
     // Shown as "(hidden)" unless they are empty; each value is a secret.
     void add_secret(const std::string& key, const std::string& value);
+    void add_secret(const std::string& key, const std::string& other, const std::string& value);
     void add_secrets(const std::string& key, const std::vector<std::string>& values);
 
     // Shown without its password and its query, which may hold secrets.

@@ -225,15 +225,18 @@ void add_runner(Listing& out, const RunnerConfig& runner) {
 }
 
 void add_deploy(Listing& out, const http::deploy::Settings& deploy) {
-    out.add_secret("deploy.shared_secret", deploy.shared_secret);
+    out.add_secret("deploy.shared_secret", "deploy.proxy-auth.shared-secret", deploy.shared_secret);
     out.add("deploy.open_runners", flag(deploy.open_runners));
     out.add_secrets("deploy.runner_tokens", deploy.runner_tokens);
     out.add_secret("deploy.node_token", deploy.node_token);
     out.add_secret("deploy.admin_token", deploy.admin_token);
+    out.add_secret("deploy.agent_token", "deploy.runtime-agent.token", deploy.agent_token);
     out.add("deploy.requeue_lost", flag(deploy.requeue_lost));
-    out.add("deploy.max_running", quoted(deploy.max_running));
+    out.add("deploy.max_running", "deploy.job.max-running-seconds", quoted(deploy.max_running));
     out.add("deploy.node_health", quoted(deploy.node_health));
     out.add("deploy.runner_health", quoted(deploy.runner_health));
+    const bool by_disk = deploy.placement == sluice::deploy::PlacementStrategy::disk_aware;
+    out.add("deploy.placement", by_disk ? "\"disk-aware\"" : "\"hash\"");
 }
 
 void add_jwt(Listing& out, const JwtSettings& jwt) {

@@ -10,9 +10,11 @@
 namespace sluice {
 
 EngineRoom::EngineRoom(const Config& config, Telemetry& telemetry, Committer::Deliver deliver)
-    : rules_{config.job_types, config.entity_kinds,
+    : rules_{config.job_types,
+             config.entity_kinds,
              SecretMarks(config.secret_names, config.job_types),
-             Redactor::of_settings(secrets_of(config))} {
+             Redactor::of_settings(secrets_of(config)),
+             {config.deploy.placement, config.deploy.node_health}} {
     if (is_postgres(config.store)) {
         open_shared(config);
     } else {

@@ -24,6 +24,7 @@
 #include "infrastructure/random_secret.hpp"
 #include "infrastructure/reader_pool.hpp"
 #include "infrastructure/system_clock.hpp"
+#include "interfaces/http/deploy/agent_calls.hpp"
 #include "interfaces/http/front_door.hpp"
 #include "interfaces/http/routes.hpp"
 #include "interfaces/http/server.hpp"
@@ -203,6 +204,7 @@ void run_engine(const Config& config, bool welcome, const ServiceManager& manage
     http::Access access(access_settings(config), readers, room.clock(), jwts.get());
     http::Turnstile turnstile(config.caller_limits);
     http::LeaseSeal seal;
+    http::deploy::AgentCalls agents(on_io_thread);
     if (!config.no_auth) seal.await_key();
     http::App app{.commands = room.commands(),
                   .queries = readers,
@@ -217,7 +219,8 @@ void run_engine(const Config& config, bool welcome, const ServiceManager& manage
                   .on_denied = log_denial,
                   .default_lease = config.default_lease,
                   .max_lease = config.max_lease,
-                  .deploy = config.deploy};
+                  .deploy = config.deploy,
+                  .agents = &agents};
     app_on_air = &app;
 
     std::optional<EngineRunner> runner;

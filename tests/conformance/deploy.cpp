@@ -100,4 +100,11 @@ void expect_code(const DeployAnswer& answer, int code) {
     EXPECT_TRUE(code == 200 || answer.data.is_null()) << answer.body;
 }
 
+void expect_stop(const DeployAnswer& answer, const std::string& status) {
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    EXPECT_EQ(answer.code, 409) << answer.body;
+    ASSERT_FALSE(answer.data.is_null()) << answer.body;
+    EXPECT_EQ(answer.text("status"), status) << answer.body;
+}
+
 }  // namespace sluice::e2e

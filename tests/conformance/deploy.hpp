@@ -85,6 +85,9 @@ class DeployEngine {
 // A refusal in the envelope, over HTTP 200.
 void expect_code(const DeployAnswer& answer, int code);
 
+// Code 409 over HTTP 200, with the job and its status in the data.
+void expect_stop(const DeployAnswer& answer, const std::string& status);
+
 // What every test of jobs starts with: an engine that they share.
 class DeployTest : public testing::Test {
   protected:

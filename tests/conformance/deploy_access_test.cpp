@@ -18,6 +18,9 @@ const std::vector<Asked> control_paths{
     {"GET", std::string("/deploy/jobs/") + id},
     {"POST", std::string("/deploy/jobs/") + id + "/cancel"},
     {"POST", std::string("/deploy/jobs/") + id + "/transition"},
+    {"POST", "/deploy/apps/stop"},
+    {"POST", "/deploy/apps/purge"},
+    {"POST", "/deploy/apps/cleanup"},
 };
 const std::vector<Asked> runner_paths{
     {"POST", "/deploy/jobs/claim"},
@@ -67,6 +70,32 @@ TEST(DeployAccess, ControlPathsAskForTheSharedSecret) {
     expect_closed(engine.port(), control_paths, {{"X-DEPLOY-SECRET", "hush2"}});
     expect_closed(engine.port(), control_paths, {{"X-DEPLOY-SECRET", ""}});
     expect_open(engine.port(), control_paths, {{"x-deploy-secret", "hush"}});
+}
+
+TEST(DeployAccess, ARefusalForWantOfASecretNamesItsHeader) {
+    DeployEngine engine("proxy-auth.shared-secret = \"hush\"");
+
+    for (const Asked& asked : control_paths) {
+        const DeployAnswer answer = ask(engine.port(), asked, {});
+        EXPECT_EQ(answer.status, 401);
+        EXPECT_NE(answer.message.find("X-DEPLOY-SECRET"), std::string::npos) << answer.body;
+    }
+}
+
+TEST(DeployAccess, TheSecretOfTheDocumentsNameCanBeTurnedOff) {
+    DeployEngine engine("proxy-auth.shared-secret = \"hush\"\nproxy-auth.enabled = false");
+
+    expect_open(engine.port(), control_paths, {});
+}
+
+TEST(DeployAccess, HealthIsToldToEverybody) {
+    DeployEngine engine("shared_secret = \"hush\"\nnode_token = \"rt\"");
+
+    const DeployAnswer health = ask(engine.port(), {"GET", "/internal/health"}, {});
+
+    expect_code(health, 200);
+    EXPECT_EQ(health.text("service"), "sluice");
+    EXPECT_TRUE(health.text("timestamp").ends_with("Z"));
 }
 
 TEST(DeployAccess, TheSharedSecretIsNotAskedOfRunners) {

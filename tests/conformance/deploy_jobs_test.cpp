@@ -24,6 +24,7 @@ TEST_F(DeployJobs, CreateAnswersAPendingJobInTheEnvelope) {
     const DeployAnswer created = api.create(payload);
 
     expect_code(created, 200);
+    EXPECT_EQ(created.message, "操作成功");
     EXPECT_EQ(created.text("type"), "BUILD_AND_DEPLOY");
     EXPECT_EQ(created.text("status"), "PENDING");
     EXPECT_EQ(at(created.data, "payload"), Json(payload));
@@ -221,7 +222,19 @@ TEST_F(DeployJobs, ARunningJobGoesToEachOfTheEnds) {
         EXPECT_EQ(api.transition(id, status).text("status"), status);
 
         EXPECT_EQ(api.status(id), status);
-        EXPECT_EQ(api.heartbeat(id, "r").text("status"), status) << "so that its runner stops";
+        expect_stop(api.heartbeat(id, "r"), status);
+    }
+}
+
+TEST_F(DeployJobs, ATransitionMaySayWhy) {
+    for (const char* status : {"FAILED", "CANCELLED"}) {
+        const std::string id = api.running("r").id();
+        const Fields why{{"toStatus", status}, {"errorMessage", "the node burns"}};
+
+        const DeployAnswer ended = api.post("/deploy/jobs/" + id + "/transition", why);
+
+        EXPECT_EQ(ended.text("status"), status);
+        EXPECT_EQ(ended.text("errorMessage"), "the node burns");
     }
 }
 

@@ -12,7 +12,7 @@ using DeployLeases = DeployTest;
 TEST_F(DeployLeases, AJobWhoseRunnerWentSilentIsPendingAgain) {
     const std::string id = api.running("silent", {}, {{"leaseSeconds", 1}}).id();
     ASSERT_TRUE(api.reaches(id, "PENDING"));
-    expect_code(api.heartbeat(id, "silent"), 409);
+    expect_stop(api.heartbeat(id, "silent"), "PENDING");
     expect_code(api.report(id, "silent", "SUCCEEDED"), 409);
     ASSERT_EQ(api.claim("next").id(), id);
 
@@ -22,6 +22,37 @@ TEST_F(DeployLeases, AJobWhoseRunnerWentSilentIsPendingAgain) {
     EXPECT_EQ(api.job(id).text("runnerId"), "next");
     EXPECT_EQ(api.report(id, "next", "SUCCEEDED").text("status"), "SUCCEEDED");
     expect_code(api.report(id, "silent", "SUCCEEDED"), 409);
+}
+
+TEST_F(DeployLeases, AnAttemptFencesTheOldRunOfARunnerThatCameBackUnderItsName) {
+    const DeployAnswer first = api.running("r", {}, {{"leaseSeconds", 1}});
+    ASSERT_TRUE(api.reaches(first.id(), "PENDING"));
+    const DeployAnswer second = api.claim("r");
+    ASSERT_EQ(second.id(), first.id());
+    const Json old_run = at(at(first.data, "payload"), "attempt");
+    const Json new_run = at(at(second.data, "payload"), "attempt");
+    ASSERT_NE(old_run, new_run);
+
+    expect_code(api.heartbeat(first.id(), "r", {{"attempt", old_run}}), 409);
+    expect_code(api.report(first.id(), "r", "FAILED", {{"attempt", old_run}}), 409);
+
+    expect_code(api.heartbeat(first.id(), "r", {{"attempt", new_run}}), 200);
+    EXPECT_EQ(api.report(first.id(), "r", "SUCCEEDED", {{"attempt", new_run}}).text("status"),
+              "SUCCEEDED");
+    expect_code(api.report(first.id(), "r", "SUCCEEDED", {{"attempt", old_run}}), 409);
+    EXPECT_EQ(api.status(first.id()), "SUCCEEDED");
+}
+
+TEST_F(DeployLeases, WithoutAnAttemptARunnersWordCountsForItsLastClaim) {
+    const std::string id = api.running("r", {}, {{"leaseSeconds", 1}}).id();
+    ASSERT_TRUE(api.reaches(id, "PENDING"));
+    expect_code(api.report(id, "r", "FAILED"), 409);
+    ASSERT_EQ(api.claim("r").id(), id);
+
+    EXPECT_EQ(api.report(id, "r", "SUCCEEDED").text("status"), "SUCCEEDED");
+
+    expect_code(api.report(id, "r", "FAILED"), 409);
+    EXPECT_EQ(api.status(id), "SUCCEEDED");
 }
 
 TEST_F(DeployLeases, AHeartbeatInTimeKeepsTheJob) {
@@ -67,7 +98,7 @@ TEST(DeployConfigured, AJobThatRunsLongerThanTheMaximumHasFailed) {
     ASSERT_TRUE(api.reaches(id, "FAILED"));
 
     EXPECT_FALSE(api.job(id).text("errorMessage").empty());
-    EXPECT_EQ(api.heartbeat(id, "slow").text("status"), "FAILED");
+    expect_stop(api.heartbeat(id, "slow"), "FAILED");
     EXPECT_EQ(api.get("/deploy/jobs?status=FAILED").data.as_array().size(), 1u);
     expect_code(api.report(id, "slow", "SUCCEEDED"), 409);
 }

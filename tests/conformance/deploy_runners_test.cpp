@@ -167,19 +167,36 @@ TEST_F(DeployRunners, AHeartbeatOfAnotherRunnerIsCode409) {
     expect_code(api.heartbeat(claimed.id(), "another", {{"extendSeconds", 300}}), 409);
 
     EXPECT_EQ(api.job(claimed.id()).data, claimed.data);
-    expect_code(api.heartbeat(api.create().id(), "r"), 409);
+    expect_stop(api.heartbeat(api.create().id(), "r"), "PENDING");
 }
 
-TEST_F(DeployRunners, AHeartbeatAfterTheEndTellsTheRunnerToStop) {
+TEST_F(DeployRunners, AHeartbeatForAJobThatDoesNotRunIsCode409WithTheJob) {
     const std::string canceled = api.running("r").id();
     api.cancel(canceled);
-    EXPECT_EQ(api.heartbeat(canceled, "r").text("status"), "CANCELLED");
-    expect_code(api.heartbeat(canceled, "stranger"), 409);
+    expect_stop(api.heartbeat(canceled, "r", {{"phase", "PUSH"}}), "CANCELLED");
+    expect_stop(api.heartbeat(canceled, "stranger"), "CANCELLED");
+    EXPECT_FALSE(at(api.job(canceled).data, "payload").as_object().contains("phase"))
+        << "it is not kept";
 
-    const std::string done = api.running("r").id();
-    api.report(done, "r", "SUCCEEDED");
-    EXPECT_EQ(api.heartbeat(done, "r").text("status"), "SUCCEEDED");
-    expect_code(api.heartbeat(done, "stranger"), 409);
+    for (const char* status : {"SUCCEEDED", "FAILED"}) {
+        const std::string done = api.running("r").id();
+        api.report(done, "r", status);
+        expect_stop(api.heartbeat(done, "r"), status);
+    }
+}
+
+TEST_F(DeployRunners, AfterAClaimThePayloadTellsOfTheRun) {
+    const std::string id = api.create({{"commit", "c0ffee"}}).id();
+    EXPECT_FALSE(at(api.job(id).data, "payload").as_object().contains("attempt"));
+
+    const DeployAnswer claimed = api.claim("r");
+
+    const Json& payload = at(claimed.data, "payload");
+    EXPECT_EQ(number(payload, "attempt"), 1);
+    EXPECT_EQ(number(payload, "runStartedAt"),
+              to_millis(time_in(claimed, "updatedAt").time_since_epoch()));
+    EXPECT_EQ(text(payload, "commit"), "c0ffee");
+    EXPECT_EQ(at(api.report(id, "r", "FAILED").data, "payload"), payload);
 }
 
 TEST_F(DeployRunners, AReportEndsTheJob) {
@@ -212,7 +229,8 @@ TEST_F(DeployRunners, AFailureMaySayWhy) {
 
     EXPECT_EQ(api.job(id).text("errorMessage"), "docker build: exit 1");
     const std::string silent = api.running("r").id();
-    EXPECT_TRUE(is_null(api.report(silent, "r", "FAILED").data, "errorMessage"));
+    EXPECT_EQ(api.report(silent, "r", "FAILED").text("errorMessage"), "任务失败");
+    EXPECT_TRUE(is_null(api.report(api.running("r").id(), "r", "SUCCEEDED").data, "errorMessage"));
 }
 
 TEST_F(DeployRunners, OfAVeryLongErrorMessageTheEndIsKept) {
@@ -277,6 +295,18 @@ TEST_F(DeployRunners, AReportAfterACancelDoesNotChangeTheJob) {
     const std::string stopped = api.running("r").id();
     api.cancel(stopped);
     EXPECT_EQ(api.report(stopped, "r", "CANCELLED").text("status"), "CANCELLED");
+}
+
+TEST_F(DeployRunners, ACancelledJobMayBeReportedCancelledAtAnyTime) {
+    const std::string id = api.running("r").id();
+    api.cancel(id);
+    expect_code(api.report(id, "r", "FAILED"), 409);
+
+    expect_code(api.report(id, "r", "CANCELLED"), 200);
+    expect_code(api.report(id, "r", "CANCELLED"), 200);
+    expect_code(api.report(id, "r", "SUCCEEDED"), 409);
+    expect_code(api.report(id, "stranger", "CANCELLED"), 409);
+    EXPECT_EQ(api.status(id), "CANCELLED");
 }
 
 TEST_F(DeployRunners, AReportMayCarryAResult) {

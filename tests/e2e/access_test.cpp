@@ -147,6 +147,17 @@ TEST(Access, DeploySecretsCannotBeGuessedForEver) {
     EXPECT_EQ(engine.get("", "/deploy/jobs", {{"X-DEPLOY-SECRET", "the-right-one"}}).status, 200);
 }
 
+TEST(Access, ADeployPathThatIsShownNothingNamesItsSecret) {
+    for (const char* settings : {"", "[deploy]\nshared_secret = \"the-right-one\"\n"}) {
+        GuardedEngine engine(settings);
+        const Response refused = engine.get("", "/deploy/jobs");
+        EXPECT_EQ(refused.status, 401);
+        EXPECT_NE(refused.body.find("X-DEPLOY-SECRET"), std::string::npos) << refused.body;
+        EXPECT_NE(refused.body.find("Bearer"), std::string::npos) << refused.body;
+        EXPECT_EQ(engine.get("", "/api/v1/jobs").body.find("X-DEPLOY-SECRET"), std::string::npos);
+    }
+}
+
 TEST(Access, TokensOutliveTheEngine) {
     const TempFolder folder;
     const std::string store = "sqlite:" + (folder.path() / "db").string();

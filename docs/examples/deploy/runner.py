@@ -26,21 +26,23 @@ def call(path, **body):
 def keep_alive(job, process, done):
     while not done.wait(LEASE_SECONDS / 3):
         try:
-            is_ours = call(f"/{job}/heartbeat", extendSeconds=LEASE_SECONDS, phase="DEPLOY")["status"] == "RUNNING"
-        except RuntimeError:  # another runner has it by now
-            is_ours = False
-        if not is_ours:
+            call(f"/{job['id']}/heartbeat", extendSeconds=LEASE_SECONDS, phase="DEPLOY", attempt=attempt_of(job))
+        except RuntimeError:  # it was canceled, or another runner has it by now
             return process.terminate()
+
+def attempt_of(job):  # fences this run against a later one under the same name
+    return job["payload"]["attempt"]
 
 def run(job):
     process = subprocess.Popen(sys.argv[1:], env={**os.environ, "JOB": json.dumps(job)}, stderr=subprocess.PIPE, text=True)
     done = threading.Event()
-    threading.Thread(target=keep_alive, args=(job["id"], process, done), daemon=True).start()
+    threading.Thread(target=keep_alive, args=(job, process, done), daemon=True).start()
     errors = process.communicate()[1]
     done.set()
     status = "SUCCEEDED" if process.returncode == 0 else "FAILED"
     try:
-        print(job["id"], call(f"/{job['id']}/report", status=status, errorMessage=errors or None)["status"], flush=True)
+        report = {"status": status, "errorMessage": errors or None, "attempt": attempt_of(job)}
+        print(job["id"], call(f"/{job['id']}/report", **report)["status"], flush=True)
     except RuntimeError as refusal:  # it was canceled, or lost
         print(job["id"], refusal, file=sys.stderr)
 

@@ -2,26 +2,25 @@
 
 #include <fmt/format.h>
 
-#include "application/deploy/runtime_nodes.hpp"
+#include "application/deploy/placements.hpp"
 #include "application/json_values.hpp"
 
 namespace sluice::deploy {
 namespace {
 
 constexpr const char* active_job = "active_job";
+constexpr const char* purged_attribute = "purged_to";  // the newest job that left the app's list
 
-Result<Entity> found_or_created(EntityDesk& desk, const EntityKey& key) {
-    if (auto found = desk.find(key)) return *std::move(found);
-    return desk.create({.key = key});
+JobId first_listed(const Entity& app) {
+    const auto text = text_of(app.attributes, purged_attribute);
+    const auto last = text ? parse_job_id(*text) : std::nullopt;
+    return last ? JobId{last->value + 1} : JobId{};
 }
 
 // The refusal while a job that was created before for this app has not ended.
 std::optional<Error> refuse_second(EntityDesk& desk, const Entity& app) {
-    JobFilter active{.tenant = app.key.tenant,
-                     .states = {JobState::queued, JobState::running},
-                     .type = build_and_deploy,
-                     .entity_type = app_kind,
-                     .entity_id = app.key.id};
+    JobFilter active = active_jobs_of(app.key.id);
+    active.type = build_and_deploy;
     const std::vector<Job> jobs = desk.jobs().list(active, newest, 1);
     if (jobs.empty()) return std::nullopt;
     return Error{ErrorCode::conflict,
@@ -34,6 +33,11 @@ std::optional<Error> refuse_second(EntityDesk& desk, const Entity& app) {
 
 EntityKey app_key(const std::string& app_id) {
     return {.kind = app_kind, .id = app_id};
+}
+
+Result<Entity> found_or_created(EntityDesk& desk, const EntityKey& key) {
+    if (auto found = desk.find(key)) return *std::move(found);
+    return desk.create({.key = key});
 }
 
 bool is_deploy_job(const Job& job) {
@@ -83,24 +87,54 @@ Result<EntityAnswer> create_job(EntityDesk& desk, const NewJob& wanted) {
         app->attributes[active_job] = json_string(to_text(*id));
         desk.save(*app, "job_created");
     }
-    if (auto node = node_of(desk, *app)) answer.others.push_back(*std::move(node));
+    if (auto node = place(desk, *app)) answer.others.push_back(*std::move(node));
     answer.entity = *std::move(app);
     return answer;
 }
 
-std::optional<LeaseToken> last_lease(JobReader& reader, JobId job, const std::string& runner_id) {
-    constexpr int page = 1000;
-    const std::string actor = worker_actor(runner_id);
-    std::optional<LeaseToken> last;
-    std::int64_t after = 0;
-    for (auto some = reader.events(job, 0, page); !some.empty();
-         some = reader.events(job, after, page)) {
-        after = some.back().seq;
-        for (const Event& event : some) {
-            if (event.step == Step::claimed && event.actor == actor) last = event.lease;
-        }
+JobFilter jobs_of(const std::string& app_id) {
+    JobFilter filter;
+    filter.queue = queue;
+    filter.entity_type = app_kind;
+    filter.entity_id = app_id;
+    return filter;
+}
+
+JobFilter active_jobs_of(const std::string& app_id) {
+    JobFilter filter = jobs_of(app_id);
+    filter.states = {JobState::queued, JobState::running};
+    return filter;
+}
+
+JobFilter listed_jobs_of(EntityReader& entities, const std::string& app_id) {
+    JobFilter filter = jobs_of(app_id);
+    if (const auto app = entities.find_one(app_key(app_id))) filter.from = first_listed(*app);
+    return filter;
+}
+
+Result<Purged> purge_app(EntityDesk& desk, const std::string& app_id) {
+    auto app = desk.find(app_key(app_id));
+    if (!app) return Purged{};
+    const std::vector<Job> active = desk.jobs().list(active_jobs_of(app_id), newest, 1);
+    if (!active.empty()) {
+        return Error{ErrorCode::conflict,
+                     fmt::format("app {} has a job that is {}: {}", app_id,
+                                 to_text(active.front().state), to_text(active.front().spec.id)),
+                     ""};
     }
-    return last;
+    JobFilter listed = jobs_of(app_id);
+    listed.from = first_listed(*app);
+    Purged purged{.jobs = desk.jobs().count(listed), .placements = app->parent.empty() ? 0 : 1};
+    purged.runs = purged.jobs + purged.placements > 0 ? 1 : 0;
+    if (purged.runs == 0) return purged;
+    if (const auto last = desk.jobs().list(listed, newest, 1); !last.empty()) {
+        app->attributes[purged_attribute] = json_string(to_text(last.front().spec.id));
+    }
+    const std::string detail = fmt::format(R"({{"jobs":{},"from":{}}})", purged.jobs,
+                                           json_string(std::exchange(app->parent, "")));
+    app->attributes.erase(active_job);
+    desk.save(*app, "purged", detail);
+    return purged;
 }
 
 }  // namespace sluice::deploy

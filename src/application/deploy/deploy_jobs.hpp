@@ -15,6 +15,7 @@ inline constexpr const char* build_and_deploy = "BUILD_AND_DEPLOY";
 inline constexpr const char* app_kind = "deploy_app";
 
 EntityKey app_key(const std::string& app_id);
+Result<Entity> found_or_created(EntityDesk& desk, const EntityKey& key);
 
 bool is_deploy_job(const Job& job);
 
@@ -37,11 +38,23 @@ struct NewDeployJob {
 NewJob make_deploy_job(NewDeployJob wanted);
 
 // Enqueues the job, unless it is a BUILD_AND_DEPLOY and its app has one that has not ended: then it
-// is refused as a conflict. `others` of the answer has the node that the app is on, if it is on
+// is refused as a conflict. The app is put on a node; `others` of the answer has it, if there is
 // one.
 Result<EntityAnswer> create_job(EntityDesk& desk, const NewJob& wanted);
 
-// The last lease under which this runner held the job, if it ever did.
-std::optional<LeaseToken> last_lease(JobReader& reader, JobId job, const std::string& runner_id);
+// The app's jobs that have not ended.
+JobFilter active_jobs_of(const std::string& app_id);
+
+// The app's jobs but for those that were there when it was purged.
+JobFilter listed_jobs_of(EntityReader& entities, const std::string& app_id);
+
+// Takes the app off its node, and its jobs off its list; history keeps all of them. Refused while
+// one of them has not ended.
+struct Purged {
+    std::int64_t jobs = 0;
+    std::int64_t runs = 0;  // one when there was anything to purge
+    std::int64_t placements = 0;
+};
+Result<Purged> purge_app(EntityDesk& desk, const std::string& app_id);
 
 }  // namespace sluice::deploy

@@ -3,44 +3,89 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <charconv>
 
-#include "application/deploy/deploy_jobs.hpp"
 #include "application/json_values.hpp"
-#include "domain/sha256.hpp"
 
 namespace sluice::deploy {
 namespace {
 
+constexpr const char* id_attribute = "nodeId";
 constexpr const char* agent_attribute = "agentBaseUrl";
 constexpr const char* gateway_attribute = "gatewayBaseUrl";
 constexpr const char* enabled_attribute = "enabled";
+constexpr const char* weight_attribute = "weight";
 constexpr const char* heartbeat_attribute = "lastHeartbeatAt";
+constexpr const char* disk_pct_attribute = "diskFreePct";
+constexpr const char* disk_bytes_attribute = "diskFreeBytes";
+constexpr const char* containers_attribute = "containerCount";
 
-Error no_node(const std::string& name) {
-    return {ErrorCode::not_found, fmt::format("no runtime node has the name \"{}\"", name), ""};
+// The last number that a node has got.
+const EntityKey numbers_key{.kind = "runtime_node_numbers", .id = "runtime_node"};
+
+std::optional<double> real_of(const Attributes& attributes, std::string_view name) {
+    const auto found = attributes.find(name);
+    if (found == attributes.end()) return std::nullopt;
+    const std::string& text = found->second;
+    double number = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
+    return number;
 }
 
-// Takes over what was said; answers whether that changes anything.
+// Takes over what was said; answers whether that changes anything that its history tells of.
 bool take_over(Entity& node, const NodeWords& words) {
-    const Attributes before = node.attributes;
-    if (words.agent_base_url) {
-        node.attributes[agent_attribute] = json_string(*words.agent_base_url);
-    }
-    if (words.gateway_base_url) {
-        node.attributes[gateway_attribute] = json_string(*words.gateway_base_url);
-    }
-    if (words.enabled) node.attributes[enabled_attribute] = *words.enabled ? "true" : "false";
-    return node.attributes != before;
+    Attributes& said = node.attributes;
+    const Attributes before = said;
+    if (words.agent_base_url) said[agent_attribute] = json_string(*words.agent_base_url);
+    if (words.gateway_base_url) said[gateway_attribute] = json_string(*words.gateway_base_url);
+    if (words.enabled) said[enabled_attribute] = *words.enabled ? "true" : "false";
+    if (words.weight) said[weight_attribute] = std::to_string(*words.weight);
+    return said != before;
 }
 
-Result<Entity> added_node(EntityDesk& desk, const NodeWords& words) {
-    NewEntity wanted{.key = node_key(words.name)};
-    Entity blank;
-    take_over(blank, words);
-    wanted.attributes = std::move(blank.attributes);
-    wanted.attributes.try_emplace(enabled_attribute, "true");
-    return desk.create(std::move(wanted));
+// What changes with every heartbeat.
+void take_measures(Entity& node, const NodeWords& words) {
+    Attributes& said = node.attributes;
+    if (words.disk_free_pct) said[disk_pct_attribute] = fmt::format("{}", *words.disk_free_pct);
+    if (words.disk_free_bytes) said[disk_bytes_attribute] = std::to_string(*words.disk_free_bytes);
+    if (words.container_count) said[containers_attribute] = std::to_string(*words.container_count);
+}
+
+// The entity that counts is kept from changing until the commit, so that no two nodes get the same.
+Result<std::int64_t> next_number(EntityDesk& desk) {
+    std::optional<Entity> numbers = desk.find(numbers_key);
+    if (!numbers) {
+        auto created = desk.create({.key = numbers_key});
+        if (!created) return created.error();
+        numbers = *std::move(created);
+    }
+    const std::int64_t number = integer_of(numbers->attributes, "last").value_or(0) + 1;
+    numbers->attributes["last"] = std::to_string(number);
+    desk.touch(*numbers);
+    return number;
+}
+
+// The node, added if need be, with a number. It is not saved.
+Result<Entity> numbered_node(EntityDesk& desk, const NodeWords& words) {
+    std::optional<Entity> node = desk.find(node_key(words.name));
+    if (!node) {
+        NewEntity wanted{.key = node_key(words.name)};
+        Entity blank;
+        take_over(blank, words);
+        wanted.attributes = std::move(blank.attributes);
+        wanted.attributes.try_emplace(enabled_attribute, "true");
+        auto added = desk.create(std::move(wanted));
+        if (!added) return added.error();
+        node = *std::move(added);
+    }
+    if (!node->attributes.contains(id_attribute)) {
+        const auto number = next_number(desk);
+        if (!number) return number.error();
+        node->attributes[id_attribute] = std::to_string(*number);
+        desk.touch(*node);
+    }
+    return *std::move(node);
 }
 
 EntityAnswer changed(Entity node) {
@@ -49,73 +94,43 @@ EntityAnswer changed(Entity node) {
     return answer;
 }
 
-// Not kept from changing: claims must not wait for heartbeats of nodes, nor for each other.
-std::vector<Entity> all_nodes(EntityDesk& desk) {
-    return desk.list({.kind = node_kind}, nodes_max);
-}
-
-// The node of this name, when apps can be put on it.
-Result<Entity> healthy_node(EntityDesk& desk, const std::string& name, Duration memory) {
-    auto node = desk.find(node_key(name));
-    if (!node) return no_node(name);
-    if (!to_node(*node).is_healthy(desk.now(), memory)) {
-        return Error{ErrorCode::conflict,
-                     fmt::format("runtime node {} is not healthy: it is disabled, lacks an address "
-                                 "or has not been heard of lately",
-                                 name),
-                     ""};
-    }
-    return *std::move(node);
-}
-
-// One of the healthy nodes; the same app meets the same one as long as they are the same.
-std::optional<Entity> chosen_node(EntityDesk& desk, const std::string& app_id, Duration memory) {
-    std::vector<Entity> nodes = all_nodes(desk);
-    std::erase_if(
-        nodes, [&](const Entity& node) { return !to_node(node).is_healthy(desk.now(), memory); });
-    if (nodes.empty()) return std::nullopt;
-    std::sort(nodes.begin(), nodes.end(),
-              [](const Entity& a, const Entity& b) { return a.key.id < b.key.id; });
-    std::uint64_t hash = 0;
-    std::memcpy(&hash, sha256(app_id).data(), sizeof hash);
-    return std::move(nodes[hash % nodes.size()]);
-}
-
-void move_to(EntityDesk& desk, Entity& app, const std::string& node, std::string_view action) {
-    const std::string detail =
-        fmt::format(R"({{"from":{},"to":{}}})", json_string(app.parent), json_string(node));
-    app.parent = node;
-    desk.save(app, action, detail);
-}
-
 }  // namespace
 
 EntityKey node_key(const std::string& name) {
     return {.kind = node_kind, .id = name};
 }
 
-bool RuntimeNode::is_healthy(Timestamp now, Duration memory) const {
-    return enabled && !agent_base_url.empty() && !gateway_base_url.empty() && last_heartbeat_at &&
-           now - *last_heartbeat_at < memory;
+Error no_node(const std::string& number_or_name) {
+    return {ErrorCode::not_found,
+            fmt::format("no runtime node has the id or name \"{}\"", number_or_name), ""};
+}
+
+NodeHealth RuntimeNode::health(Timestamp now, Duration memory) const {
+    if (!enabled) return NodeHealth::draining;
+    if (agent_base_url.empty() || gateway_base_url.empty()) return NodeHealth::unhealthy;
+    const bool is_heard = last_heartbeat_at && now - *last_heartbeat_at < memory;
+    return is_heard ? NodeHealth::healthy : NodeHealth::stale;
 }
 
 RuntimeNode to_node(const Entity& entity) {
     const Attributes& said = entity.attributes;
-    return {.name = entity.key.id,
+    return {.id = integer_of(said, id_attribute),
+            .name = entity.key.id,
             .agent_base_url = text_of(said, agent_attribute).value_or(""),
             .gateway_base_url = text_of(said, gateway_attribute).value_or(""),
             .enabled = truth_of(said, enabled_attribute).value_or(true),
-            .last_heartbeat_at = time_of(said, heartbeat_attribute)};
+            .weight = integer_of(said, weight_attribute).value_or(usual_weight),
+            .last_heartbeat_at = time_of(said, heartbeat_attribute),
+            .disk_free_pct = real_of(said, disk_pct_attribute),
+            .disk_free_bytes = integer_of(said, disk_bytes_attribute),
+            .container_count = integer_of(said, containers_attribute)};
 }
 
 Result<EntityAnswer> note_heartbeat(EntityDesk& desk, const NodeWords& words) {
-    auto node = desk.find(node_key(words.name));
-    if (!node) {
-        auto added = added_node(desk, words);
-        if (!added) return added.error();
-        node = *std::move(added);
-    }
+    auto node = numbered_node(desk, words);
+    if (!node) return node.error();
     const bool is_news = take_over(*node, words);
+    take_measures(*node, words);
     node->attributes[heartbeat_attribute] = json_time(desk.now());
     if (is_news) {
         desk.save(*node);
@@ -126,12 +141,8 @@ Result<EntityAnswer> note_heartbeat(EntityDesk& desk, const NodeWords& words) {
 }
 
 Result<EntityAnswer> put_node(EntityDesk& desk, const NodeWords& words) {
-    auto node = desk.find(node_key(words.name));
-    if (!node) {
-        auto added = added_node(desk, words);
-        if (!added) return added.error();
-        return changed(*std::move(added));
-    }
+    auto node = numbered_node(desk, words);
+    if (!node) return node.error();
     if (take_over(*node, words)) desk.save(*node);
     return changed(*std::move(node));
 }
@@ -141,68 +152,18 @@ Result<EntityAnswer> set_enabled(EntityDesk& desk, const std::string& name, bool
     return put_node(desk, {.name = name, .enabled = enabled});
 }
 
-std::optional<Entity> node_of(EntityDesk& desk, const Entity& app) {
-    if (app.parent.empty()) return std::nullopt;
-    return desk.jobs().entities().find_one(node_key(app.parent));
-}
-
-Result<EntityAnswer> place_app(EntityDesk& desk, const std::string& app_id, Duration memory) {
-    EntityAnswer answer;
-    auto app = desk.find(app_key(app_id));
-    if (!app) return answer;
-    auto node = node_of(desk, *app);
-    if (!node) {
-        node = chosen_node(desk, app_id, memory);
-        if (node) move_to(desk, *app, node->key.id, "placed");
+std::optional<Entity> find_node(EntityReader& entities, const std::string& number_or_name) {
+    std::int64_t number = 0;
+    const char* const end = number_or_name.data() + number_or_name.size();
+    const auto read = std::from_chars(number_or_name.data(), end, number);
+    if (read.ec == std::errc() && read.ptr == end) {
+        auto nodes = entities.list({.kind = node_kind}, newest_entity, 0, nodes_max);
+        const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const Entity& node) {
+            return to_node(node).id == number;
+        });
+        if (found != nodes.end()) return std::move(*found);
     }
-    if (node) answer.others.push_back(*std::move(node));
-    answer.entity = *std::move(app);
-    return answer;
-}
-
-Result<EntityAnswer> reassign_app(EntityDesk& desk, const std::string& app_id,
-                                  const std::string& target, Duration memory) {
-    auto node = healthy_node(desk, target, memory);
-    if (!node) return node.error();
-    auto app = desk.find(app_key(app_id));
-    if (!app) {
-        return Error{ErrorCode::not_found, fmt::format("no job has named app \"{}\"", app_id), ""};
-    }
-    if (app->parent != target) move_to(desk, *app, target, "reassigned");
-    EntityAnswer answer;
-    answer.entity = *std::move(app);
-    answer.others.push_back(*std::move(node));
-    return answer;
-}
-
-Result<EntityAnswer> drain_node(EntityDesk& desk, const Drain& drain, Duration memory) {
-    if (!desk.find(node_key(drain.source))) return no_node(drain.source);
-    const auto target = healthy_node(desk, drain.target, memory);
-    if (!target) return target.error();
-    EntityAnswer answer;
-    for (const Entity& listed :
-         desk.list({.kind = app_kind, .parent = drain.source}, drain.limit)) {
-        auto app = desk.find(listed.key);
-        if (!app || app->parent != drain.source) continue;  // another one was faster
-        move_to(desk, *app, drain.target, "reassigned");
-        answer.others.push_back(*std::move(app));
-    }
-    return answer;
-}
-
-std::vector<std::optional<RuntimeNode>> nodes_of(EntityReader& entities,
-                                                 std::span<const Job> jobs) {
-    std::vector<EntityKey> apps;
-    for (const Job& job : jobs) apps.push_back(app_key(app_of(job)));
-    std::vector<EntityKey> names;
-    for (const auto& app : entities.find(apps)) {
-        names.push_back(node_key(app ? app->parent : std::string()));
-    }
-    std::vector<std::optional<RuntimeNode>> nodes;
-    for (const auto& node : entities.find(names)) {
-        nodes.push_back(node ? std::optional(to_node(*node)) : std::nullopt);
-    }
-    return nodes;
+    return entities.find_one(node_key(number_or_name));
 }
 
 }  // namespace sluice::deploy

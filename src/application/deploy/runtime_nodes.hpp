@@ -1,30 +1,46 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "application/entity_desk.hpp"
 
-// The machines that deployed apps run on, and which app is on which. An app belongs to the node
-// that it is on: that is its entity's parent.
+// The machines that deployed apps run on. placements.hpp says which app is on which.
 namespace sluice::deploy {
 
 inline constexpr const char* node_kind = "runtime_node";
 inline constexpr int nodes_max = 1000;  // more are not looked at
+inline constexpr int usual_weight = 100;
 
 EntityKey node_key(const std::string& name);
 
+enum class NodeHealth {
+    healthy,    // apps can be put on it
+    stale,      // its agent was not heard of lately
+    draining,   // it is disabled
+    unhealthy,  // one of its addresses is not known
+};
+
 struct RuntimeNode {
+    // Small, its own among the nodes of its tenant, and never given again. A node from before nodes
+    // had numbers gets one when something is said about it.
+    std::optional<std::int64_t> id{};
     std::string name{};
     std::string agent_base_url{};
     std::string gateway_base_url{};
     bool enabled = true;
+    std::int64_t weight = usual_weight;
     std::optional<Timestamp> last_heartbeat_at{};
+    // What its agent has measured, if it said so.
+    std::optional<double> disk_free_pct{};
+    std::optional<std::int64_t> disk_free_bytes{};
+    std::optional<std::int64_t> container_count{};
 
-    // Whether apps can be put on it. `memory` is the age that its last heartbeat may have.
-    bool is_healthy(Timestamp now, Duration memory) const;
+    // `memory` is the age that its last heartbeat may have.
+    NodeHealth health(Timestamp now, Duration memory) const;
+    bool is_healthy(Timestamp now, Duration memory) const {
+        return health(now, memory) == NodeHealth::healthy;
+    }
 };
 RuntimeNode to_node(const Entity& entity);
 
@@ -34,6 +50,10 @@ struct NodeWords {
     std::optional<std::string> agent_base_url{};
     std::optional<std::string> gateway_base_url{};
     std::optional<bool> enabled{};
+    std::optional<std::int64_t> weight{};
+    std::optional<double> disk_free_pct{};
+    std::optional<std::int64_t> disk_free_bytes{};
+    std::optional<std::int64_t> container_count{};
 };
 
 // The node's agent is alive. A node that nobody knew is added.
@@ -45,26 +65,10 @@ Result<EntityAnswer> put_node(EntityDesk& desk, const NodeWords& words);
 // The same for a node that must be there.
 Result<EntityAnswer> set_enabled(EntityDesk& desk, const std::string& name, bool enabled);
 
-// The node that the app is on, if it is on one.
-std::optional<Entity> node_of(EntityDesk& desk, const Entity& app);
+// The node of this number or name, as admins write it: a text of digits is a number first.
+std::optional<Entity> find_node(EntityReader& entities, const std::string& number_or_name);
 
-// The app with the node that it is on, which `others` has. An app that is on none is put on one of
-// the healthy nodes, by its hash, and stays there; while there is none, it is on none.
-Result<EntityAnswer> place_app(EntityDesk& desk, const std::string& app_id, Duration memory);
-
-// Puts the app on another node, which must be healthy.
-Result<EntityAnswer> reassign_app(EntityDesk& desk, const std::string& app_id,
-                                  const std::string& target, Duration memory);
-
-// Puts up to `limit` of the apps of one node on another; `others` has them.
-struct Drain {
-    std::string source{};
-    std::string target{};
-    int limit = 0;
-};
-Result<EntityAnswer> drain_node(EntityDesk& desk, const Drain& drain, Duration memory);
-
-// The node that each job's app is on, if it is on one.
-std::vector<std::optional<RuntimeNode>> nodes_of(EntityReader& entities, std::span<const Job> jobs);
+// The refusal when there is none.
+Error no_node(const std::string& number_or_name);
 
 }  // namespace sluice::deploy

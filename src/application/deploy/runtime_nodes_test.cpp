@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "application/deploy/deploy_jobs.hpp"
+#include "application/deploy/placements.hpp"
 #include "support/test_engine.hpp"
 
 namespace sluice::deploy {
@@ -18,7 +19,9 @@ class RuntimeNodes : public testing::Test {
         return engine.ask(EntityAction{std::move(decide)});
     }
     void beat(const std::string& name) {
-        const NodeWords words{name, "http://" + name, "https://" + name, std::nullopt};
+        const NodeWords words{.name = name,
+                              .agent_base_url = "http://" + name,
+                              .gateway_base_url = "https://" + name};
         const auto answer = ask([=](EntityDesk& desk) { return note_heartbeat(desk, words); });
         ASSERT_TRUE(answer);
     }
@@ -27,7 +30,7 @@ class RuntimeNodes : public testing::Test {
         ASSERT_TRUE(ask([=](EntityDesk& desk) { return create_job(desk, job); }));
     }
     std::string place(const std::string& app) {
-        const auto answer = ask([=](EntityDesk& desk) { return place_app(desk, app, memory); });
+        const auto answer = ask([=](EntityDesk& desk) { return place_app(desk, app); });
         return answer && !answer->others.empty() ? answer->others.front().key.id : "";
     }
     std::vector<std::string> actions(const EntityKey& key) {
@@ -59,9 +62,8 @@ TEST_F(RuntimeNodes, AHeartbeatThatBringsNothingNewIsNotAnEvent) {
 
 TEST_F(RuntimeNodes, IsHealthyForLessThanAMinuteAfterItsHeartbeat) {
     beat("n1");
-    create("app");
-
     engine.sleep(60s);
+    create("app");
     EXPECT_EQ(place("app"), "");
 
     beat("n1");
@@ -76,8 +78,7 @@ TEST_F(RuntimeNodes, AnAppIsPlacedOnceAndItsHistoryTellsOfEachMove) {
     EXPECT_EQ(place("app"), "n1");
     beat("n2");
 
-    const auto moved =
-        ask([](EntityDesk& desk) { return reassign_app(desk, "app", "n2", memory); });
+    const auto moved = ask([](EntityDesk& desk) { return reassign_app(desk, "app", "n2"); });
 
     ASSERT_TRUE(moved);
     EXPECT_EQ(place("app"), "n2");
@@ -90,32 +91,81 @@ TEST(RuntimeNodesOfTwoEngines, GiveAnAppTheSamePlace) {
     for (const auto& names : {std::vector{"n3", "n1", "n2"}, std::vector{"n2", "n3", "n1"}}) {
         TestEngine engine;
         for (const char* name : names) {
-            const NodeWords words{name, "http://x", "https://x", std::nullopt};
+            const NodeWords words{
+                .name = name, .agent_base_url = "http://x", .gateway_base_url = "https://x"};
             ASSERT_TRUE(engine.ask(
                 EntityAction{[=](EntityDesk& desk) { return note_heartbeat(desk, words); }}));
         }
         const NewJob job = make_deploy_job({.type = build_and_deploy, .app_id = "app"});
         ASSERT_TRUE(
             engine.ask(EntityAction{[=](EntityDesk& desk) { return create_job(desk, job); }}));
-        const auto placed = engine.ask(
-            EntityAction{[](EntityDesk& desk) { return place_app(desk, "app", memory); }});
+        const auto placed =
+            engine.ask(EntityAction{[](EntityDesk& desk) { return place_app(desk, "app"); }});
         places.push_back(placed->others.front().key.id);
     }
     EXPECT_EQ(places[0], places[1]);
 }
 
-TEST_F(RuntimeNodes, ARunnersLastLeaseIsFoundAfterTheJobWentOn) {
-    create("app");
-    const ClaimFilter deploys{.queues = {queue}};
-    const Job first = engine.claim_one(deploys);
-    engine.advance(31s);
-    const Job second = engine.claim_one(deploys);
-    engine.report(second, Outcome::succeeded);
+TEST_F(RuntimeNodes, GetSmallNumbersThatStayTheirOwn) {
+    beat("n1");
+    const auto upserted =
+        ask([](EntityDesk& desk) { return put_node(desk, {.name = "n2", .weight = 7}); });
+    beat("n3");
+    beat("n1");
 
+    EXPECT_EQ(to_node(*upserted->entity).id, 2);
+    EXPECT_EQ(to_node(*upserted->entity).weight, 7);
     const auto reader = engine.store().reader();
-    EXPECT_NE(first.lease->token, second.lease->token);
-    EXPECT_EQ(last_lease(*reader, first.spec.id, first.lease->worker_id), second.lease->token);
-    EXPECT_EQ(last_lease(*reader, first.spec.id, "stranger"), std::nullopt);
+    for (const auto& [name, id] : std::map<std::string, int>{{"n1", 1}, {"n2", 2}, {"n3", 3}}) {
+        EXPECT_EQ(to_node(*reader->entities().find_one(node_key(name))).id, id);
+        EXPECT_EQ(find_node(reader->entities(), std::to_string(id))->key.id, name);
+        EXPECT_EQ(find_node(reader->entities(), name)->key.id, name);
+    }
+    EXPECT_FALSE(find_node(reader->entities(), "4"));
+    EXPECT_FALSE(find_node(reader->entities(), "n4"));
+}
+
+TEST_F(RuntimeNodes, ANodeFromBeforeNodesHadNumbersGetsOneWhenItIsHeardOf) {
+    beat("n1");
+    ASSERT_TRUE(ask([](EntityDesk& desk) -> Result<EntityAnswer> {
+        auto old = desk.create({.key = node_key("old")});
+        return old ? Result<EntityAnswer>(EntityAnswer{}) : old.error();
+    }));
+    const auto reader = engine.store().reader();
+    EXPECT_EQ(to_node(*reader->entities().find_one(node_key("old"))).id, std::nullopt);
+
+    beat("old");
+
+    EXPECT_EQ(to_node(*reader->entities().find_one(node_key("old"))).id, 2);
+}
+
+TEST_F(RuntimeNodes, SayHowTheyAre) {
+    using enum NodeHealth;
+    const Timestamp now = at(100);
+    RuntimeNode node{.agent_base_url = "http://a", .gateway_base_url = "http://g"};
+    EXPECT_EQ(node.health(now, memory), stale) << "it was never heard of";
+    node.last_heartbeat_at = at(41);
+    EXPECT_EQ(node.health(now, memory), healthy);
+    node.last_heartbeat_at = at(40);
+    EXPECT_EQ(node.health(now, memory), stale);
+    node.gateway_base_url.clear();
+    EXPECT_EQ(node.health(now, memory), unhealthy);
+    node.enabled = false;
+    EXPECT_EQ(node.health(now, memory), draining);
+}
+
+TEST_F(RuntimeNodes, WhatAnAgentMeasuresIsKeptWithoutAnEvent) {
+    beat("n1");
+    const NodeWords words{
+        .name = "n1", .disk_free_pct = 61.25, .disk_free_bytes = 9e9, .container_count = 3};
+    ASSERT_TRUE(ask([=](EntityDesk& desk) { return note_heartbeat(desk, words); }));
+    beat("n1");
+
+    const auto node = to_node(*engine.store().reader()->entities().find_one(node_key("n1")));
+    EXPECT_EQ(node.disk_free_pct, 61.25);
+    EXPECT_EQ(node.disk_free_bytes, 9'000'000'000);
+    EXPECT_EQ(node.container_count, 3);
+    EXPECT_EQ(actions(node_key("n1")), (std::vector<std::string>{"created"}));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "application/ports/query_queue.hpp"
 #include "application/rules.hpp"
 #include "interfaces/http/access.hpp"
+#include "interfaces/http/deploy/runners_seen.hpp"
 #include "interfaces/http/deploy/settings.hpp"
 #include "interfaces/http/job_feed.hpp"
 #include "interfaces/http/lease_seal.hpp"
@@ -20,6 +21,9 @@
 namespace sluice::http {
 
 struct Route;
+namespace deploy {
+class AgentCalls;
+}
 
 // How often callers may come, and what they hold.
 struct Turnstile {
@@ -53,8 +57,10 @@ struct App {
     Duration default_lease = std::chrono::seconds(30);
     Duration max_lease = std::chrono::hours(1);
     deploy::Settings deploy{};
-    bool stopping = false;      // /readyz says no, so that nobody sends more
-    std::uint64_t tickets = 0;  // the last one given to a waiting claim
+    deploy::RunnersSeen runners_seen{};
+    deploy::AgentCalls* agents = nullptr;  // none: agents of runtime nodes are not called
+    bool stopping = false;                 // /readyz says no, so that nobody sends more
+    std::uint64_t tickets = 0;             // the last one given to a waiting claim
 };
 
 // One request on its way to its answer.

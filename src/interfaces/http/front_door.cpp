@@ -142,7 +142,8 @@ Response slowed_down(const Visit& visit, Response refusal) {
 }
 
 void refuse_stranger(const Visit& visit) {
-    Response refusal = unauthorized(visit.request);
+    const Right::Door door = visit.found.route->right.door;
+    Response refusal = unauthorized(visit.request, deploy::header_of(door));
     if (visit.request.header("Authorization") != nullptr) {
         refusal = slowed_down(visit, std::move(refusal));
     }
@@ -189,10 +190,12 @@ std::optional<Response> refuse_at_once(const Request& request, App& app) {
 
 }  // namespace
 
-Response unauthorized(const Request& request) {
-    Response response =
-        refusal(request, 401, "unauthorized",
-                "a valid access token is needed: send it as Authorization: Bearer …");
+Response unauthorized(const Request& request, std::string_view other_header) {
+    std::string message = "a valid access token is needed: send it as Authorization: Bearer …";
+    if (!other_header.empty()) {
+        message = fmt::format("{} is missing; without it {}", other_header, message);
+    }
+    Response response = refusal(request, 401, "unauthorized", message);
     response.headers.emplace_back("WWW-Authenticate", R"(Bearer realm="sluice")");
     return response;
 }

@@ -10,6 +10,6 @@ void dispatch(Request& request, App& app, Reply reply);
 
 // The refusal for a caller who is not known, or is known no more. In the words of the contract that
 // the path belongs to, and the same whatever was wrong.
-Response unauthorized(const Request& request);
+Response unauthorized(const Request& request, std::string_view other_header = {});
 
 }  // namespace sluice::http

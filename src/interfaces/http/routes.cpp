@@ -42,7 +42,8 @@ std::optional<Ids> match(std::string_view pattern, std::string_view path) {
 }
 
 // What anybody may ask.
-constexpr auto open_paths = std::to_array<std::string_view>({"/healthz", "/readyz"});
+constexpr auto open_paths =
+    std::to_array<std::string_view>({"/healthz", "/readyz", "/internal/health"});
 
 bool is_open_by_design(std::string_view pattern) {
     return std::find(open_paths.begin(), open_paths.end(), pattern) != open_paths.end();

@@ -92,6 +92,15 @@ CallerPtr holder_of(const Door& door) {
 
 }  // namespace
 
+std::string_view header_of(Right::Door door) {
+    switch (door) {
+        case Right::Door::deploy_control: return "X-DEPLOY-SECRET";
+        case Right::Door::deploy_node: return "X-RT-Node-Token";
+        case Right::Door::deploy_admin: return "X-Admin-Token";
+        default: return {};
+    }
+}
+
 DoorVerdict look_at_door(Right::Door which, const Request& request, const App& app) {
     const auto door = door_of(which, request, app.deploy);
     if (!door || door->shown == Shown::not_asked) return {};

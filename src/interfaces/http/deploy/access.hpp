@@ -18,4 +18,7 @@ struct DoorVerdict {
 // Nothing of both: the engine's tokens decide. Doors of other contracts are not looked at.
 DoorVerdict look_at_door(Right::Door door, const Request& request, const App& app);
 
+// The header that the door's secret is shown in; empty: the door has none of its own.
+std::string_view header_of(Right::Door door);
+
 }  // namespace sluice::http::deploy

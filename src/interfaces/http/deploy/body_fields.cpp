@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cmath>
+
 #include "application/names.hpp"
 
 namespace sluice::http::deploy {
@@ -45,6 +48,21 @@ std::string read_app_id(JsonReader& reader) {
         reader.fail(fmt::format("has more than {} bytes", app_id_bytes), ErrorCode::too_large);
     }
     return id;
+}
+
+std::string read_node_name(JsonReader& reader) {
+    const bool is_number = reader.kind() == JsonReader::Kind::number;
+    return is_number ? std::to_string(reader.integer()) : read_name(reader);
+}
+
+double read_real(JsonReader& reader) {
+    const bool is_number = reader.kind() == JsonReader::Kind::number;
+    const std::string text = is_number ? std::string(reader.raw()) : reader.string();
+    double number = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_whole = read.ec == std::errc() && read.ptr == text.data() + text.size();
+    if (!is_whole || !std::isfinite(number)) reader.fail("must be a number");
+    return number;
 }
 
 std::string read_address(JsonReader& reader) {

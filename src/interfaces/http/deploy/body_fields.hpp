@@ -38,6 +38,12 @@ std::string read_tail(JsonReader& reader, std::size_t bytes_max);
 inline constexpr std::size_t app_id_bytes = 128;
 std::string read_app_id(JsonReader& reader);
 
+// A node is named by its number, or by its name.
+std::string read_node_name(JsonReader& reader);
+
+// A number that may have a fraction, or a text of one.
+double read_real(JsonReader& reader);
+
 // An address that begins with http:// or https://, or nothing.
 std::string read_address(JsonReader& reader);
 

@@ -20,10 +20,14 @@ constexpr auto job_routes = std::to_array<Route>({
     {Verb::post, "/deploy/jobs/{id}/report",     needs::deploy_work, report},
     {Verb::post, "/deploy/jobs/{id}/cancel",     needs::deploy_operate, cancel},
     {Verb::post, "/deploy/jobs/{id}/transition", needs::deploy_operate, transition},
+    {Verb::post, "/deploy/apps/stop",            needs::deploy_operate, stop_app},
+    {Verb::post, "/deploy/apps/purge",           needs::deploy_operate, purge_app},
+    {Verb::post, "/deploy/apps/cleanup",         needs::deploy_operate, clean_up_app},
 });
 
 constexpr auto node_routes = std::to_array<Route>({
     {Verb::post, "/internal/runtime-nodes/heartbeat", needs::deploy_node, node_heartbeat},
+    {Verb::get,  "/internal/health",                  needs::nothing, health},
 });
 
 constexpr auto admin_routes = std::to_array<Route>({
@@ -49,8 +53,7 @@ const Contract& contract() {
 }
 
 const Contract& node_contract() {
-    static const Contract contract{"/internal/runtime-nodes/", node_routes, refusal,
-                                   Reading::tolerant};
+    static const Contract contract{"/internal/", node_routes, refusal, Reading::tolerant};
     return contract;
 }
 

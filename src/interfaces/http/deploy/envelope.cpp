@@ -44,7 +44,11 @@ int code_of(ErrorCode code) {
 }  // namespace
 
 Response success(std::string_view data) {
-    return envelope(200, 200, "success", data);
+    return envelope(200, 200, "操作成功", data);
+}
+
+Response refused_with(int code, std::string_view message, std::string_view data) {
+    return envelope(200, code, message, data);
 }
 
 Response refused(const Error& error) {

@@ -19,7 +19,13 @@ void heartbeat(Call call);
 void report(Call call);
 void list_runners(Call call);
 
+// apps.cpp
+void stop_app(Call call);
+void purge_app(Call call);
+void clean_up_app(Call call);
+
 // nodes.cpp
+void health(Call call);
 void node_heartbeat(Call call);
 void list_nodes(Call call);
 void upsert_node(Call call);

@@ -1,39 +1,76 @@
 #include "interfaces/http/deploy/job_answers.hpp"
 
+#include <memory>
+
 #include "application/deploy/deploy_jobs.hpp"
 #include "interfaces/http/caller.hpp"
 #include "interfaces/http/deploy/envelope.hpp"
-#include "interfaces/http/deploy/job_json.hpp"
 
 namespace sluice::http::deploy {
 namespace {
 
-Error not_there() {
-    return {ErrorCode::not_found, "no job has this id", ""};
-}
+using sluice::deploy::app_of;
 
-Result<Job> visible_job(JobReader& reader, JobId id) {
+// A job as somebody looks at it.
+struct Look {
+    Job job;
+    Place place{};
+    bool has_place = false;  // its app is on no node, and there is one for it
+};
+
+Result<Look> look_at(JobReader& reader, JobId id, const sluice::deploy::PlacementRules& rules,
+                     Timestamp now) {
     std::optional<Job> job = reader.find_one(id);
-    if (!job || !sluice::deploy::is_deploy_job(*job)) {
-        return not_there();
-    }
-    return *std::move(job);
+    if (!job || !sluice::deploy::is_deploy_job(*job)) return no_such_job();
+    Look look{.job = *std::move(job)};
+    if (app_of(look.job).empty()) return look;
+    const EntityKey app = sluice::deploy::app_key(app_of(look.job));
+    look.place = sluice::deploy::node_of_app(reader.entities(), app);
+    look.has_place = !look.place && !is_final(look.job.state) &&
+                     sluice::deploy::has_place(reader.entities(), rules, now);
+    return look;
 }
 
-// The lease that the runner holds, or held last when nobody holds one.
-std::optional<LeaseToken> lease_of(JobReader& reader, const Job& job,
-                                   const std::string& runner_id) {
-    if (runner_id.empty()) return std::nullopt;
-    if (job.lease && job.lease->worker_id == runner_id) return job.lease->token;
-    if (job.state == JobState::running) return std::nullopt;
-    return sluice::deploy::last_lease(reader, job.spec.id, runner_id);
-}
-
-std::string text_with_node(JobReader& reader, const Job& job, const SecretMarks& secrets) {
-    return job_text(job, sluice::deploy::nodes_of(reader.entities(), {&job, 1}).front(), secrets);
+void answer_placed(const Call& call, const Job& job) {
+    const auto decide = [app_id = app_of(job), actor = actor_name(*call.caller)](EntityDesk& desk) {
+        desk.act_as(actor);
+        return sluice::deploy::place_app(desk, app_id);
+    };
+    call.app.commands.post_one<EntityAction>(
+        {decide}, [call, job](const Result<EntityAnswer>& placed) {
+            if (!placed) return call.reply.send(refused(placed.error()));
+            Place place;
+            if (!placed->others.empty()) place = to_node(placed->others.front());
+            call.reply.send(success(job_text(job, place, showing_to(call))));
+        });
 }
 
 }  // namespace
+
+Error no_such_job() {
+    return {ErrorCode::not_found, "no job has this id", ""};
+}
+
+Result<JobId> job_in_path(const Call& call) {
+    const auto id = parse_job_id(call.id);
+    if (!id) return no_such_job();
+    return *id;
+}
+
+CancelJob cancel_of(JobId id, std::string reason, const Caller& caller) {
+    return {.job = id,
+            .tenant = EntityKey{}.tenant,
+            .reason = std::move(reason),
+            .actor = actor_name(caller),
+            .is_admin = caller.is_admin(),
+            .queue = sluice::deploy::queue};
+}
+
+Showing showing_to(const Call& call) {
+    return {.secrets = call.app.rules.secrets,
+            .now = call.app.clock.now(),
+            .node_memory = call.app.rules.placement.node_memory};
+}
 
 void answer_with_text(const Call& call, std::function<Result<std::string>(JobReader&)> question) {
     call.app.queries.ask<std::string>(std::move(question),
@@ -42,43 +79,45 @@ void answer_with_text(const Call& call, std::function<Result<std::string>(JobRea
                                       });
 }
 
-void with_job(const Call& call, const std::string& runner_id, std::function<void(FoundJob)> then) {
-    const auto id = parse_job_id(call.id);
-    if (!id) return call.reply.send(refused({ErrorCode::not_found, "no job has this id", ""}));
-    // A runner's token may be for some types of jobs only; of others it learns nothing.
-    const WorkerBounds bounds = runner_id.empty() ? WorkerBounds{} : bounds_of(*call.caller);
-    const auto question = [id = *id, runner_id, bounds](JobReader& reader) -> Result<FoundJob> {
-        auto job = visible_job(reader, id);
-        if (!job) return job.error();
-        if (!bounds.hold(job->spec)) return not_there();
-        const auto lease = lease_of(reader, *job, runner_id);
-        return FoundJob{*std::move(job), lease};
-    };
-    call.app.queries.ask<FoundJob>(
-        question, [reply = call.reply, then = std::move(then)](Result<FoundJob> found) {
-            if (!found) return reply.send(refused(found.error()));
-            then(*std::move(found));
-        });
+void answer_with_looked_at(const Call& call) {
+    const auto id = job_in_path(call);
+    if (!id) return call.reply.send(refused(id.error()));
+    const auto question = [id = *id, rules = call.app.rules.placement, now = call.app.clock.now()](
+                              JobReader& reader) { return look_at(reader, id, rules, now); };
+    call.app.queries.ask<Look>(question, [call](const Result<Look>& look) {
+        if (!look) return call.reply.send(refused(look.error()));
+        if (look->has_place) return answer_placed(call, look->job);
+        call.reply.send(success(job_text(look->job, look->place, showing_to(call))));
+    });
 }
 
-void answer_with_stored(const Call& call, JobId id) {
-    answer_with_text(
-        call, [id, &secrets = call.app.rules.secrets](JobReader& reader) -> Result<std::string> {
-            const auto job = visible_job(reader, id);
-            if (!job) return job.error();
-            return text_with_node(reader, *job, secrets);
-        });
+void with_place(const Call& call, const Job& job, std::function<void(Result<Place>)> then) {
+    if (app_of(job).empty()) return then(Place{});
+    const auto question = [app = sluice::deploy::app_key(app_of(job))](JobReader& reader) {
+        return Result<Place>(sluice::deploy::node_of_app(reader.entities(), app));
+    };
+    call.app.queries.ask<Place>(question, std::move(then));
 }
 
 void answer_with(const Call& call, Job job) {
-    answer_with_text(call,
-                     [job = std::move(job), &secrets = call.app.rules.secrets](JobReader& reader)
-                         -> Result<std::string> { return text_with_node(reader, job, secrets); });
+    const auto kept = std::make_shared<const Job>(std::move(job));
+    with_place(call, *kept, [call, kept](const Result<Place>& place) {
+        if (!place) return call.reply.send(refused(place.error()));
+        call.reply.send(success(job_text(*kept, *place, showing_to(call))));
+    });
 }
 
 void answer_with_outcome(const Call& call, const Result<Job>& job) {
     if (!job) return call.reply.send(refused(job.error()));
     answer_with(call, *job);
+}
+
+void refuse_with(const Call& call, Job job, std::string message) {
+    const auto kept = std::make_shared<const Job>(std::move(job));
+    with_place(call, *kept, [call, kept, message = std::move(message)](const Result<Place>& place) {
+        const std::string data = job_text(*kept, place ? *place : Place{}, showing_to(call));
+        call.reply.send(refused_with(409, message, data));
+    });
 }
 
 }  // namespace sluice::http::deploy

@@ -5,30 +5,39 @@
 #include <string>
 
 #include "interfaces/http/app.hpp"
+#include "interfaces/http/deploy/job_json.hpp"
 
 // How questions about one job are asked, and answers about it given.
 namespace sluice::http::deploy {
 
-// A job of this contract and, when a runner was named, the lease it holds or held last.
-struct FoundJob {
-    Job job;
-    std::optional<LeaseToken> lease{};
-};
+Error no_such_job();
+
+// The id in the path, or the refusal for what is none.
+Result<JobId> job_in_path(const Call& call);
+
+CancelJob cancel_of(JobId id, std::string reason, const Caller& caller);
+
+// How this caller is shown things now.
+Showing showing_to(const Call& call);
 
 // Answers with the data that `question` gives as JSON.
 void answer_with_text(const Call& call, std::function<Result<std::string>(JobReader&)> question);
 
-// Reads the job that the path names and hands it to `then`; answers by itself when there is none.
-// An empty runner is nobody.
-void with_job(const Call& call, const std::string& runner_id, std::function<void(FoundJob)> then);
-
-// Answers with the job as it is now.
-void answer_with_stored(const Call& call, JobId id);
+// Answers with the job that the path names. Looking at a job that has not ended puts its app on a
+// node, if there is one now and was none before.
+void answer_with_looked_at(const Call& call);
 
 // Answers with this job and where its app is.
 void answer_with(const Call& call, Job job);
 
 // The same for what a command gave.
 void answer_with_outcome(const Call& call, const Result<Job>& job);
+
+// Answers code 409 with the job in the data.
+void refuse_with(const Call& call, Job job, std::string message);
+
+// Reads where the job's app is, and hands that to `then`; a job without an app needs no reader.
+using Place = std::optional<RuntimeNode>;
+void with_place(const Call& call, const Job& job, std::function<void(Result<Place>)> then);
 
 }  // namespace sluice::http::deploy

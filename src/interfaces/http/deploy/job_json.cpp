@@ -5,14 +5,17 @@
 #include <algorithm>
 
 #include "application/deploy/deploy_jobs.hpp"
+#include "application/deploy/phase.hpp"
 #include "application/json_values.hpp"
 #include "json/json_reader.hpp"
-#include "json/json_writer.hpp"
 
 namespace sluice::http::deploy {
 namespace {
 
-constexpr std::string_view phase_end = ": ";
+using sluice::deploy::NodeHealth;
+
+// What a failure says of itself when nobody said why.
+constexpr std::string_view failed_somehow = "任务失败";
 
 // The payload's members; nothing when it is no object, which only jobs of other contracts are.
 std::optional<Attributes> members_of(std::string_view payload) {
@@ -23,16 +26,21 @@ std::optional<Attributes> members_of(std::string_view payload) {
     return members;
 }
 
-// The payload as it came, until a runner has said what it does.
+// The payload as it came, until a runner has claimed the job. From then on it tells of the run.
 std::string shown_payload(const Job& job, const SecretMarks& secrets) {
     std::string room;
     std::string payload(secrets.shown(job.spec, room));
-    if (job.message.empty()) return payload;
+    if (job.attempt == 0) return payload;
     auto members = members_of(payload);
     if (!members) return payload;
-    const Phase phase = phase_of(job);
-    (*members)["phase"] = json_string(phase.name);
-    (*members)["phaseMessage"] = phase.message.empty() ? "null" : json_string(phase.message);
+    (*members)["attempt"] = std::to_string(job.attempt);
+    if (job.started_at)
+        (*members)["runStartedAt"] = std::to_string(to_millis(job.started_at->time_since_epoch()));
+    if (!job.message.empty()) {
+        const auto phase = sluice::deploy::phase_in(job.message);
+        (*members)["phase"] = json_string(phase.name);
+        (*members)["phaseMessage"] = phase.message.empty() ? "null" : json_string(phase.message);
+    }
     return to_json(*members);
 }
 
@@ -51,13 +59,30 @@ std::optional<std::string> deploy_url(const Job& job, const RuntimeNode& node) {
                        without_slashes_at_the_end(path));
 }
 
-void write_node(JsonWriter& json, const RuntimeNode& node) {
+std::string_view health_text(NodeHealth health) {
+    switch (health) {
+        case NodeHealth::healthy: return "HEALTHY";
+        case NodeHealth::stale: return "STALE";
+        case NodeHealth::draining: return "DRAINING";
+        case NodeHealth::unhealthy: return "UNHEALTHY";
+    }
+    return "UNHEALTHY";
+}
+
+void write_node_of_job(JsonWriter& json, const RuntimeNode& node, const Showing& showing) {
     json.begin_object();
-    json.field("nodeId", node.name);
-    json.field("name", node.name);
-    json.field("agentBaseUrl", node.agent_base_url);
-    json.field("gatewayBaseUrl", node.gateway_base_url);
+    json.key("id");
+    json.begin_object();
+    json.field("value", node.id);
     json.end_object();
+    write_node_members(json, node, showing);
+    json.end_object();
+}
+
+std::optional<std::string_view> shown_error(const Job& job) {
+    if (!job.error_message.empty()) return job.error_message;
+    if (status_of(job.state) == "FAILED") return failed_somehow;
+    return std::nullopt;
 }
 
 // The last thing that happened to it, heartbeats included.
@@ -68,20 +93,19 @@ Timestamp updated_at(const Job& job) {
 }
 
 void write_job(JsonWriter& json, const Job& job, const std::optional<RuntimeNode>& node,
-               const SecretMarks& secrets) {
+               const Showing& showing) {
     const Lease* lease = job.state == JobState::running && job.lease ? &*job.lease : nullptr;
     json.begin_object();
     json.field("id", job.spec.id);
     json.field("type", job.spec.type);
     json.field("status", status_of(job.state));
-    json.raw_field("payload", shown_payload(job, secrets));
-    json.field("errorMessage",
-               job.error_message.empty() ? std::nullopt : std::optional(job.error_message));
+    json.raw_field("payload", shown_payload(job, showing.secrets));
+    json.field("errorMessage", shown_error(job));
     json.field("runnerId", lease ? std::optional(lease->worker_id) : std::nullopt);
     json.field("leaseExpireAt", lease ? std::optional(lease->until) : std::nullopt);
     json.key("runtimeNode");
     if (node) {
-        write_node(json, *node);
+        write_node_of_job(json, *node, showing);
     } else {
         json.value(nullptr);
     }
@@ -115,32 +139,35 @@ std::vector<JobState> states_of(std::string_view status) {
     return states;
 }
 
-Phase phase_of(const Job& job) {
-    const std::size_t end = job.message.find(phase_end);
-    if (end == std::string::npos) return {.name = job.message};
-    return {.name = job.message.substr(0, end),
-            .message = job.message.substr(end + phase_end.size())};
-}
-
-std::string to_text(const Phase& phase) {
-    if (phase.message.empty()) return phase.name;
-    return fmt::format("{}{}{}", phase.name, phase_end, phase.message);
+void write_node_members(JsonWriter& json, const RuntimeNode& node, const Showing& showing) {
+    json.field("nodeId", node.id);
+    json.field("name", node.name);
+    json.field("agentBaseUrl", node.agent_base_url);
+    json.field("gatewayBaseUrl", node.gateway_base_url);
+    json.field("enabled", node.enabled);
+    json.field("weight", node.weight);
+    json.field("health", health_text(node.health(showing.now, showing.node_memory)));
+    json.field("lastHeartbeatAt", node.last_heartbeat_at);
+    json.raw_field("diskFreePct",
+                   node.disk_free_pct ? fmt::format("{}", *node.disk_free_pct) : "null");
+    json.field("diskFreeBytes", node.disk_free_bytes);
+    json.field("containerCount", node.container_count);
 }
 
 std::string job_text(const Job& job, const std::optional<RuntimeNode>& node,
-                     const SecretMarks& secrets) {
+                     const Showing& showing) {
     std::string out;
     JsonWriter json(out);
-    write_job(json, job, node, secrets);
+    write_job(json, job, node, showing);
     return out;
 }
 
 std::string jobs_text(std::span<const Job> jobs, std::span<const std::optional<RuntimeNode>> nodes,
-                      const SecretMarks& secrets) {
+                      const Showing& showing) {
     std::string out;
     JsonWriter json(out);
     json.begin_array();
-    for (std::size_t i = 0; i < jobs.size(); ++i) write_job(json, jobs[i], nodes[i], secrets);
+    for (std::size_t i = 0; i < jobs.size(); ++i) write_job(json, jobs[i], nodes[i], showing);
     json.end_array();
     return out;
 }

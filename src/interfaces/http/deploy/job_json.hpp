@@ -5,11 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "application/deploy/runtime_nodes.hpp"
+#include "application/deploy/placements.hpp"
 #include "application/secret_marks.hpp"
 #include "domain/job.hpp"
+#include "json/json_writer.hpp"
 
-// Jobs as this contract shows them.
+// Jobs and runtime nodes as this contract shows them.
 namespace sluice::http::deploy {
 
 using sluice::deploy::RuntimeNode;
@@ -20,19 +21,20 @@ std::string_view status_of(JobState state);
 // All states that the status stands for; none when it is none.
 std::vector<JobState> states_of(std::string_view status);
 
-// What a runner said in its heartbeats. It is kept as the job's message, "BUILD: compiling", which
-// is also what people see elsewhere, and shown in the payload.
-struct Phase {
-    std::string name{};
-    std::string message{};
+// For whom, and when, something is shown.
+struct Showing {
+    const SecretMarks& secrets;  // what is secret in payloads, and not shown
+    Timestamp now{};
+    Duration node_memory{};
 };
-Phase phase_of(const Job& job);
-std::string to_text(const Phase& phase);
 
-// `node` is where the job's app is, if it is anywhere. What is secret in the payload is not shown.
+// `node` is where the job's app is, if it is anywhere.
 std::string job_text(const Job& job, const std::optional<RuntimeNode>& node,
-                     const SecretMarks& secrets);
+                     const Showing& showing);
 std::string jobs_text(std::span<const Job> jobs, std::span<const std::optional<RuntimeNode>> nodes,
-                      const SecretMarks& secrets);
+                      const Showing& showing);
+
+// The members of a node, within an object.
+void write_node_members(JsonWriter& json, const RuntimeNode& node, const Showing& showing);
 
 }  // namespace sluice::http::deploy

@@ -1,5 +1,5 @@
 // What the control plane says and asks: create, query, list, cancel, transition.
-#include <fmt/format.h>
+#include <functional>
 
 #include "application/deploy/deploy_jobs.hpp"
 #include "application/entity_desk.hpp"
@@ -22,17 +22,19 @@ JobFilter deploy_filter() {
     return filter;
 }
 
+using MakeFilter = std::function<JobFilter(JobReader&)>;
+
 // Answers with the newest jobs that the filter accepts; fewer when they are very large.
-void answer_with_list(const Call& call, JobFilter filter, int limit) {
-    native::JobListQuery query;
-    query.filter = std::move(filter);
-    query.limit = limit;
+void answer_with_list(const Call& call, MakeFilter make_filter, int limit) {
     answer_with_text(call,
-                     [query = std::move(query),
-                      &secrets = call.app.rules.secrets](JobReader& reader) -> Result<std::string> {
+                     [make_filter = std::move(make_filter), limit,
+                      showing = showing_to(call)](JobReader& reader) -> Result<std::string> {
+                         native::JobListQuery query;
+                         query.filter = make_filter(reader);
+                         query.limit = limit;
                          const auto jobs = native::read_job_page(reader, query).jobs;
                          return jobs_text(jobs, sluice::deploy::nodes_of(reader.entities(), jobs),
-                                          secrets);
+                                          showing);
                      });
 }
 
@@ -49,30 +51,24 @@ Result<JobFilter> read_filter(const QueryParams& params) {
     return filter;
 }
 
-// Ends a job in its runner's place.
-void end_running(const Call& call, const Job& job, JobState state) {
-    if (job.state != JobState::running) {
-        return call.reply.send(refused({ErrorCode::conflict,
-                                        fmt::format("a job that is {} cannot become {}",
-                                                    status_of(job.state), status_of(state)),
-                                        ""}));
-    }
+// Ends a job in its runner's place, whichever that is.
+void end_running(const Call& call, JobId id, Transition wanted) {
     Report report;
-    report.lease = {job.spec.id, job.lease->token};
-    report.outcome = state == JobState::succeeded ? Outcome::succeeded : Outcome::failed;
+    report.lease.job = id;
+    report.outcome = wanted.state == JobState::succeeded ? Outcome::succeeded : Outcome::failed;
+    report.error_message = std::move(wanted.error_message);
     report.retryable = false;
     report.actor = actor_name(*call.caller);
+    report.bounds = {.tenant = EntityKey{}.tenant, .types = {}, .queue = sluice::deploy::queue};
+    report.by_worker = ByWorker{};
     call.app.commands.post_one<Report>(
         std::move(report), [call](const Result<Job>& ended) { answer_with_outcome(call, ended); });
 }
 
-void cancel_job(const Call& call, JobId id, std::string reason) {
-    call.app.commands.post_one<CancelJob>(
-        {.job = id,
-         .reason = std::move(reason),
-         .actor = actor_name(*call.caller),
-         .is_admin = call.caller->is_admin()},
-        [call](const Result<Job>& canceled) { answer_with_outcome(call, canceled); });
+void post_cancel(const Call& call, CancelJob command) {
+    call.app.commands.post_one<CancelJob>(std::move(command), [call](const Result<Job>& canceled) {
+        answer_with_outcome(call, canceled);
+    });
 }
 
 }  // namespace
@@ -85,18 +81,16 @@ void create_job(Call call) {
         desk.act_as(actor);
         return sluice::deploy::create_job(desk, wanted);
     };
-    call.app.commands.post_one<EntityAction>(
-        {decide}, [reply = call.reply,
-                   &secrets = call.app.rules.secrets](const Result<EntityAnswer>& created) {
-            if (!created) return reply.send(refused(created.error()));
-            std::optional<RuntimeNode> node;
-            if (!created->others.empty()) node = to_node(created->others.front());
-            reply.send(success(job_text(created->jobs.front(), node, secrets)));
-        });
+    call.app.commands.post_one<EntityAction>({decide}, [call](const Result<EntityAnswer>& created) {
+        if (!created) return call.reply.send(refused(created.error()));
+        std::optional<RuntimeNode> node;
+        if (!created->others.empty()) node = to_node(created->others.front());
+        call.reply.send(success(job_text(created->jobs.front(), node, showing_to(call))));
+    });
 }
 
 void get_job(Call call) {
-    with_job(call, "", [call](FoundJob found) { answer_with(call, std::move(found.job)); });
+    answer_with_looked_at(call);
 }
 
 void list_jobs(Call call) {
@@ -106,7 +100,8 @@ void list_jobs(Call call) {
     if (!limit) return call.reply.send(refused(limit.error()));
     const auto filter = read_filter(*params);
     if (!filter) return call.reply.send(refused(filter.error()));
-    answer_with_list(call, *filter, *limit);
+    answer_with_list(
+        call, [filter = *filter](JobReader&) { return filter; }, *limit);
 }
 
 void list_jobs_of_app(Call call) {
@@ -118,30 +113,31 @@ void list_jobs_of_app(Call call) {
     if (app_id == nullptr || app_id->empty()) {
         return call.reply.send(refused({ErrorCode::malformed, "appId is required", ""}));
     }
-    JobFilter filter = deploy_filter();
-    filter.entity_type = sluice::deploy::app_kind;
-    filter.entity_id = *app_id;
-    answer_with_list(call, std::move(filter), *limit);
+    answer_with_list(
+        call,
+        [app_id = *app_id](JobReader& reader) {
+            return sluice::deploy::listed_jobs_of(reader.entities(), app_id);
+        },
+        *limit);
 }
 
 void cancel(Call call) {
     auto reason = read_cancel(call);
     if (!reason) return call.reply.send(refused(reason.error()));
-    with_job(call, "", [call, reason = *std::move(reason)](const FoundJob& found) {
-        cancel_job(call, found.job.spec.id, reason);
-    });
+    const auto id = job_in_path(call);
+    if (!id) return call.reply.send(refused(id.error()));
+    post_cancel(call, cancel_of(*id, *std::move(reason), *call.caller));
 }
 
 void transition(Call call) {
-    const auto state = read_transition(call);
-    if (!state) return call.reply.send(refused(state.error()));
-    with_job(call, "", [call, state = *state](const FoundJob& found) {
-        const Job& job = found.job;
-        if (state != JobState::canceled || is_final(job.state)) {
-            return end_running(call, job, state);
-        }
-        cancel_job(call, job.spec.id, "");
-    });
+    auto wanted = read_transition(call);
+    if (!wanted) return call.reply.send(refused(wanted.error()));
+    const auto id = job_in_path(call);
+    if (!id) return call.reply.send(refused(id.error()));
+    if (wanted->state != JobState::canceled) return end_running(call, *id, *std::move(wanted));
+    CancelJob command = cancel_of(*id, std::move(wanted->error_message), *call.caller);
+    command.only_once = true;
+    post_cancel(call, std::move(command));
 }
 
 }  // namespace sluice::http::deploy

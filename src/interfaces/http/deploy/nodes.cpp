@@ -1,6 +1,4 @@
 // Runtime nodes: what their agents say, and what admins ask and say about them.
-#include <fmt/format.h>
-
 #include "application/deploy/deploy_jobs.hpp"
 #include "application/entity_desk.hpp"
 #include "interfaces/http/caller.hpp"
@@ -15,30 +13,23 @@ namespace sluice::http::deploy {
 namespace {
 
 using sluice::deploy::app_kind;
-using sluice::deploy::node_key;
 using sluice::deploy::node_kind;
 using sluice::deploy::nodes_max;
 
 constexpr int usual_limit = 50;
 
-void write_node(JsonWriter& json, const Entity& entity, Timestamp now, Duration memory) {
-    const RuntimeNode node = to_node(entity);
+void write_node(JsonWriter& json, const Entity& entity, const Showing& showing) {
     json.begin_object();
-    json.field("nodeId", node.name);
-    json.field("name", node.name);
-    json.field("agentBaseUrl", node.agent_base_url);
-    json.field("gatewayBaseUrl", node.gateway_base_url);
-    json.field("enabled", node.enabled);
-    json.field("healthy", node.is_healthy(now, memory));
-    json.field("lastHeartbeatAt", node.last_heartbeat_at);
+    write_node_members(json, to_node(entity), showing);
     json.field("createdAt", entity.created_at);
     json.end_object();
 }
 
-void write_placement(JsonWriter& json, const Entity& app) {
+void write_placement(JsonWriter& json, const Entity& app, const Entity& node) {
     json.begin_object();
     json.field("appId", app.key.id);
-    json.field("nodeId", app.parent);
+    json.field("nodeId", to_node(node).id);
+    json.field("nodeName", node.key.id);
     json.field("updatedAt", app.updated_at);
     json.end_object();
 }
@@ -65,10 +56,15 @@ void change(const Call& call, std::string actor, Decide decide, Render render) {
 }
 
 Render render_node(const Call& call) {
-    return [now = call.app.clock.now(), memory = call.app.deploy.node_health](
-               JsonWriter& json, const EntityAnswer& answer) {
-        write_node(json, *answer.entity, now, memory);
+    return [showing = showing_to(call)](JsonWriter& json, const EntityAnswer& answer) {
+        write_node(json, *answer.entity, showing);
     };
+}
+
+std::optional<bool> read_truth(std::string_view text) {
+    if (text == "true" || text == "1") return true;
+    if (text == "false" || text == "0") return false;
+    return std::nullopt;
 }
 
 struct PlacementsPage {
@@ -92,10 +88,9 @@ Result<PlacementsPage> read_page(const Request& request) {
 }
 
 Result<std::string> placements_text(EntityReader& entities, const PlacementsPage& page) {
-    if (!entities.find_one(node_key(page.node))) {
-        return Error{ErrorCode::not_found, "no runtime node has this id", ""};
-    }
-    const EntityFilter filter{.kind = app_kind, .parent = page.node};
+    const auto node = sluice::deploy::find_node(entities, page.node);
+    if (!node) return sluice::deploy::no_node(page.node);
+    const EntityFilter filter{.kind = app_kind, .parent = node->key.id};
     std::string out;
     JsonWriter json(out);
     json.begin_object();
@@ -105,7 +100,7 @@ Result<std::string> placements_text(EntityReader& entities, const PlacementsPage
     json.key("items");
     json.begin_array();
     for (const Entity& app : entities.list(filter, newest_entity, page.offset, page.limit)) {
-        write_placement(json, app);
+        write_placement(json, app, *node);
     }
     json.end_array();
     json.end_object();
@@ -113,6 +108,17 @@ Result<std::string> placements_text(EntityReader& entities, const PlacementsPage
 }
 
 }  // namespace
+
+void health(Call call) {
+    std::string data;
+    JsonWriter json(data);
+    json.begin_object();
+    json.field("status", "UP");
+    json.field("service", "sluice");
+    json.field("timestamp", call.app.clock.now());
+    json.end_object();
+    call.reply.send(success(data));
+}
 
 void node_heartbeat(Call call) {
     const auto words = read_node_heartbeat(call);
@@ -124,19 +130,17 @@ void node_heartbeat(Call call) {
 }
 
 void list_nodes(Call call) {
-    answer_with_text(call,
-                     [now = call.app.clock.now(), memory = call.app.deploy.node_health](
-                         JobReader& reader) -> Result<std::string> {
-                         std::string out;
-                         JsonWriter json(out);
-                         json.begin_array();
-                         for (const Entity& node : reader.entities().list(
-                                  {.kind = node_kind}, newest_entity, 0, nodes_max)) {
-                             write_node(json, node, now, memory);
-                         }
-                         json.end_array();
-                         return out;
-                     });
+    answer_with_text(call, [showing = showing_to(call)](JobReader& reader) -> Result<std::string> {
+        std::string out;
+        JsonWriter json(out);
+        json.begin_array();
+        for (const Entity& node :
+             reader.entities().list({.kind = node_kind}, newest_entity, 0, nodes_max)) {
+            write_node(json, node, showing);
+        }
+        json.end_array();
+        return out;
+    });
 }
 
 void upsert_node(Call call) {
@@ -152,17 +156,20 @@ void set_node_enabled(Call call) {
     const auto params = native::read_query(call.request, {"name", "enabled"});
     if (!params) return call.reply.send(refused(params.error()));
     const std::string* name = params->find("name");
-    const std::string* enabled = params->find("enabled");
-    if (name == nullptr || enabled == nullptr || (*enabled != "true" && *enabled != "false")) {
-        return call.reply.send(
-            refused({ErrorCode::malformed, "name and enabled (true or false) are required", ""}));
+    const std::string* text = params->find("enabled");
+    const auto enabled = text ? read_truth(*text) : std::nullopt;
+    if (name == nullptr || !enabled) {
+        return call.reply.send(refused(
+            {ErrorCode::malformed, "name and enabled (true, false, 1 or 0) are required", ""}));
     }
     change(
         call, actor_name(*call.caller),
-        [name = *name, on = *enabled == "true"](EntityDesk& desk) {
+        [name = *name, on = *enabled](EntityDesk& desk) {
             return sluice::deploy::set_enabled(desk, name, on);
         },
-        render_node(call));
+        [on = *enabled](JsonWriter& json, const EntityAnswer&) {
+            json.value(on ? "enabled" : "disabled");
+        });
 }
 
 void list_placements(Call call) {
@@ -178,12 +185,10 @@ void reassign(Call call) {
     if (!wanted) return call.reply.send(refused(wanted.error()));
     change(
         call, actor_name(*call.caller),
-        [wanted = *wanted, memory = call.app.deploy.node_health](EntityDesk& desk) {
-            return sluice::deploy::reassign_app(desk, wanted.app_id, wanted.target, memory);
+        [wanted = *wanted](EntityDesk& desk) {
+            return sluice::deploy::reassign_app(desk, wanted.app_id, wanted.target);
         },
-        [](JsonWriter& json, const EntityAnswer& answer) {
-            write_placement(json, *answer.entity);
-        });
+        [](JsonWriter& json, const EntityAnswer&) { json.value("ok"); });
 }
 
 void drain(Call call) {
@@ -191,15 +196,13 @@ void drain(Call call) {
     if (!wanted) return call.reply.send(refused(wanted.error()));
     change(
         call, actor_name(*call.caller),
-        [wanted = *wanted, memory = call.app.deploy.node_health](EntityDesk& desk) {
-            return sluice::deploy::drain_node(desk, wanted, memory);
-        },
+        [wanted = *wanted](EntityDesk& desk) { return sluice::deploy::drain_node(desk, wanted); },
         [](JsonWriter& json, const EntityAnswer& answer) {
             json.begin_object();
             json.field("moved", answer.others.size());
             json.key("items");
             json.begin_array();
-            for (const Entity& app : answer.others) write_placement(json, app);
+            for (const Entity& app : answer.others) write_placement(json, app, *answer.entity);
             json.end_array();
             json.end_object();
         });

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
+#include "application/json_values.hpp"
+#include "interfaces/http/caller.hpp"
 #include "interfaces/http/deploy/body_fields.hpp"
+#include "interfaces/http/deploy/job_answers.hpp"
 #include "interfaces/http/native/read_lease.hpp"
 
 namespace sluice::http::deploy {
@@ -20,6 +23,7 @@ constexpr std::size_t phase_bytes = 100;
 constexpr std::size_t phase_message_bytes = 1000;
 constexpr std::size_t error_message_bytes = 16 * 1024;
 constexpr std::size_t reason_bytes = 2000;
+constexpr std::int64_t weight_max = 1'000'000;
 constexpr const char* who_runs = "it says which runner this is";
 
 // The app that a payload names, if it does. The payload must be an object without repeated names.
@@ -85,6 +89,24 @@ Outcome outcome_of(JobState state) {
     return state == JobState::canceled ? Outcome::canceled : Outcome::failed;
 }
 
+int read_attempt(JsonReader& reader) {
+    return static_cast<int>(reader.integer(1, INT32_MAX));
+}
+
+// Runners know only their own name: it is good for the lease that it was given last.
+template <class Said>
+std::optional<Error> speak_as(Said& said, ByWorker runner, const Call& call) {
+    if (runner.worker_id.empty()) return missing("runnerId", who_runs);
+    const auto id = job_in_path(call);
+    if (!id) return id.error();
+    said.lease.job = *id;
+    said.bounds = bounds_of(*call.caller);
+    said.bounds.tenant = EntityKey{}.tenant;
+    said.bounds.queue = sluice::deploy::queue;
+    said.by_worker = std::move(runner);
+    return std::nullopt;
+}
+
 Result<NodeWords> read_words(const Request& request, std::string_view name_field, bool by_admin) {
     NodeWords words;
     const auto read = [&](JsonReader& reader, std::string_view key) {
@@ -96,6 +118,14 @@ Result<NodeWords> read_words(const Request& request, std::string_view name_field
             words.gateway_base_url = read_address(reader);
         } else if (by_admin && key == "enabled") {
             words.enabled = reader.boolean();
+        } else if (by_admin && key == "weight") {
+            words.weight = reader.integer(0, weight_max);
+        } else if (!by_admin && key == "diskFreePct") {
+            words.disk_free_pct = read_real(reader);
+        } else if (!by_admin && key == "diskFreeBytes") {
+            words.disk_free_bytes = reader.integer();
+        } else if (!by_admin && key == "containerCount") {
+            words.container_count = reader.integer();
         } else {
             return false;
         }
@@ -150,42 +180,48 @@ Result<ClaimRequest> read_claim(const Call& call) {
     return request;
 }
 
-Result<HeartbeatRequest> read_heartbeat(const Call& call) {
-    HeartbeatRequest request{.extend = std::min(usual_lease, call.app.max_lease)};
+Result<Heartbeat> read_heartbeat(const Call& call) {
+    Heartbeat said{.term = std::min(usual_lease, call.app.max_lease)};
+    ByWorker runner;
     const auto read = [&](JsonReader& reader, std::string_view key) {
         if (key == "runnerId") {
-            request.runner_id = read_name(reader);
+            runner.worker_id = read_name(reader);
+        } else if (key == "attempt") {
+            runner.attempt = read_attempt(reader);
         } else if (key == "extendSeconds") {
-            request.extend = read_seconds(reader, 1, call.app.max_lease);
+            said.term = read_seconds(reader, 1, call.app.max_lease);
         } else if (key == "phase") {
-            request.phase = read_tail(reader, phase_bytes);
-            if (request.phase->find(':') != std::string::npos) reader.fail("must not have a colon");
+            said.phase = read_tail(reader, phase_bytes);
+            if (said.phase->find(':') != std::string::npos) reader.fail("must not have a colon");
         } else if (key == "phaseMessage") {
-            request.phase_message = read_tail(reader, phase_message_bytes);
+            said.message = read_tail(reader, phase_message_bytes);
         } else {
             return false;
         }
         return true;
     };
     if (const auto done = read_body(call.request, read); !done) return done.error();
-    if (request.runner_id.empty()) return missing("runnerId", who_runs);
-    return request;
+    if (const auto refusal = speak_as(said, std::move(runner), call)) return *refusal;
+    return said;
 }
 
-Result<ReportRequest> read_report(const Call& call) {
-    ReportRequest request;
-    request.report.retryable = false;  // a runner's word is the last one
+Result<Report> read_report(const Call& call) {
+    Report said;
+    said.retryable = false;  // a runner's word is the last one
+    ByWorker runner;
     std::string status;
     const auto read = [&](JsonReader& reader, std::string_view key) {
         if (key == "runnerId") {
-            request.runner_id = read_name(reader);
+            runner.worker_id = read_name(reader);
+        } else if (key == "attempt") {
+            runner.attempt = read_attempt(reader);
         } else if (key == "status") {
             status = reader.string();
         } else if (key == "errorMessage") {
-            request.report.error_message = read_tail(reader, error_message_bytes);
+            said.error_message = read_tail(reader, error_message_bytes);
         } else if (key == "result") {
-            request.report.result = reader.raw();
-            if (request.report.result.size() > limits::payload_bytes) {
+            said.result = reader.raw();
+            if (said.result.size() > limits::payload_bytes) {
                 reader.fail("is too long", ErrorCode::too_large);
             }
         } else {
@@ -194,12 +230,13 @@ Result<ReportRequest> read_report(const Call& call) {
         return true;
     };
     if (const auto done = read_body(call.request, read); !done) return done.error();
-    if (request.runner_id.empty()) return missing("runnerId", who_runs);
+    if (runner.worker_id.empty()) return missing("runnerId", who_runs);
     if (status.empty()) return missing("status", "SUCCEEDED, FAILED or CANCELLED");
     const auto end = read_end("status", status);
     if (!end) return end.error();
-    request.report.outcome = outcome_of(*end);
-    return request;
+    said.outcome = outcome_of(*end);
+    if (const auto refusal = speak_as(said, std::move(runner), call)) return *refusal;
+    return said;
 }
 
 Result<std::string> read_cancel(const Call& call) {
@@ -213,16 +250,46 @@ Result<std::string> read_cancel(const Call& call) {
     return reason;
 }
 
-Result<JobState> read_transition(const Call& call) {
+Result<Transition> read_transition(const Call& call) {
+    Transition wanted;
     std::string status;
     const auto read = [&](JsonReader& reader, std::string_view key) {
-        if (key != "toStatus") return false;
-        status = reader.string();
+        if (key == "toStatus") {
+            status = reader.string();
+        } else if (key == "errorMessage") {
+            wanted.error_message = read_tail(reader, error_message_bytes);
+        } else {
+            return false;
+        }
         return true;
     };
     if (const auto done = read_body(call.request, read); !done) return done.error();
     if (status.empty()) return missing("toStatus", "SUCCEEDED, FAILED or CANCELLED");
-    return read_end("toStatus", status);
+    const auto end = read_end("toStatus", status);
+    if (!end) return end.error();
+    wanted.state = *end;
+    return wanted;
+}
+
+Result<AppRequest> read_app_request(const Call& call) {
+    AppRequest request;
+    const auto read = [&](JsonReader& reader, std::string_view key) {
+        if (key != "appId" && key != "userId") return false;
+        const bool is_number = reader.kind() == JsonReader::Kind::number;
+        std::string id = read_app_id(reader);
+        std::string json = is_number ? id : json_string(id);
+        if (key == "userId") {
+            request.user_json = std::move(json);
+        } else {
+            request.app_json = std::move(json);
+            request.app_id = std::move(id);
+        }
+        return true;
+    };
+    if (const auto done = read_body(call.request, read); !done) return done.error();
+    if (request.user_json.empty()) return missing("userId", "say for whom");
+    if (request.app_id.empty()) return missing("appId", "say which app");
+    return request;
 }
 
 Result<NodeWords> read_node_heartbeat(const Call& call) {
@@ -239,7 +306,7 @@ Result<Reassignment> read_reassignment(const Call& call) {
         if (key == "appId") {
             wanted.app_id = read_app_id(reader);
         } else if (key == "targetNodeId") {
-            wanted.target = read_name(reader);
+            wanted.target = read_node_name(reader);
         } else {
             return false;
         }
@@ -255,9 +322,9 @@ Result<Drain> read_drain(const Call& call) {
     Drain drain{.limit = list_max};
     const auto read = [&](JsonReader& reader, std::string_view key) {
         if (key == "sourceNodeId") {
-            drain.source = read_name(reader);
+            drain.source = read_node_name(reader);
         } else if (key == "targetNodeId") {
-            drain.target = read_name(reader);
+            drain.target = read_node_name(reader);
         } else if (key == "limit") {
             drain.limit = static_cast<int>(std::clamp<std::int64_t>(reader.integer(), 1, list_max));
         } else {
@@ -268,7 +335,6 @@ Result<Drain> read_drain(const Call& call) {
     if (const auto done = read_body(call.request, read); !done) return done.error();
     if (drain.source.empty()) return missing("sourceNodeId", "say which node is drained");
     if (drain.target.empty()) return missing("targetNodeId", "say where its apps move to");
-    if (drain.source == drain.target) return refuse("targetNodeId", "must be another node");
     return drain;
 }
 

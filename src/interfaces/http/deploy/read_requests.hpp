@@ -5,7 +5,7 @@
 
 #include "application/commands.hpp"
 #include "application/deploy/deploy_jobs.hpp"
-#include "application/deploy/runtime_nodes.hpp"
+#include "application/deploy/placements.hpp"
 #include "interfaces/http/app.hpp"
 #include "interfaces/http/deploy/job_json.hpp"
 #include "interfaces/http/url.hpp"
@@ -22,27 +22,29 @@ struct ClaimRequest {
 };
 Result<ClaimRequest> read_claim(const Call& call);
 
-struct HeartbeatRequest {
-    std::string runner_id{};
-    Duration extend{};
-    std::optional<std::string> phase{};
-    std::optional<std::string> phase_message{};
-};
-Result<HeartbeatRequest> read_heartbeat(const Call& call);
-
-struct ReportRequest {
-    std::string runner_id{};
-    Report report{};  // without its lease
-};
-Result<ReportRequest> read_report(const Call& call);
+// By the runner's name.
+Result<Heartbeat> read_heartbeat(const Call& call);
+Result<Report> read_report(const Call& call);
 
 // Why a job is canceled; empty: nobody said.
 Result<std::string> read_cancel(const Call& call);
 
 // The state that a job is to be put in: one that ends it.
-Result<JobState> read_transition(const Call& call);
+struct Transition {
+    JobState state{};
+    std::string error_message{};
+};
+Result<Transition> read_transition(const Call& call);
 
-// Nodes say nodeName, admins name.
+// What is to be done about an app, and for whom.
+struct AppRequest {
+    std::string app_id{};
+    std::string app_json{};  // each as it was sent: a text or a number
+    std::string user_json{};
+};
+Result<AppRequest> read_app_request(const Call& call);
+
+// Nodes say nodeName and what they have measured, admins name, enabled and weight.
 Result<sluice::deploy::NodeWords> read_node_heartbeat(const Call& call);
 Result<sluice::deploy::NodeWords> read_node(const Call& call);
 

@@ -1,9 +1,10 @@
-// What runners say: claim, heartbeat, report. They know only their own name: it is good for the
-// lease that it was given last, and that lease fences what they say.
+// What runners say: claim, heartbeat, report. They know only their own name; which lease it is good
+// for is decided where leases are weighed.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <memory>
 
 #include "application/deploy/deploy_jobs.hpp"
 #include "application/entity_desk.hpp"
@@ -18,41 +19,25 @@
 namespace sluice::http::deploy {
 namespace {
 
-Error not_yours(const Job& job, const std::string& runner_id) {
-    return {ErrorCode::conflict,
-            fmt::format("the job is {} and not {}'s: stop working on it", status_of(job.state),
-                        runner_id),
-            ""};
-}
-
 void give_back(App& app, const Job& job, std::string reason) {
     app.commands.post_one<HandBack>(
         {.lease = {job.spec.id, job.lease->token}, .reason = std::move(reason)},
         [](const auto&) {});
 }
 
-// Puts the job's app on a node, unless it is on one, and answers the claim.
-void answer_claim(const Call& call, const Job& job) {
-    const auto decide = [app_id = sluice::deploy::app_of(job),
-                         actor = worker_actor(job.lease->worker_id),
-                         memory = call.app.deploy.node_health](EntityDesk& desk) {
-        desk.act_as(actor);
-        return sluice::deploy::place_app(desk, app_id, memory);
-    };
-    call.app.commands.post_one<EntityAction>(
-        {decide}, [call, job](const Result<EntityAnswer>& placed) {
-            if (!call.reply.is_open()) {
-                return give_back(call.app, job, "the runner hung up before it got the job");
-            }
-            if (!placed) {
-                give_back(call.app, job, "the runner could not be told where the app goes");
-                return call.reply.send(refused(placed.error()));
-            }
-            std::optional<RuntimeNode> node;
-            if (!placed->others.empty()) node = to_node(placed->others.front());
-            // Who works on it needs all of it.
-            call.reply.send(success(job_text(job, node, SecretMarks::none())));
-        });
+// The app was put on a node when the job was created, or in the transaction of the claim.
+void hand_out(const Call& call, const Job& job, const Result<Place>& place) {
+    if (!call.reply.is_open()) {
+        return give_back(call.app, job, "the runner hung up before it got the job");
+    }
+    if (!place) {
+        give_back(call.app, job, "the runner could not be told where the app goes");
+        return call.reply.send(refused(place.error()));
+    }
+    const Showing showing = showing_to(call);
+    // The runner needs all of it, secrets included.
+    const Showing to_runner{SecretMarks::none(), showing.now, showing.node_memory};
+    call.reply.send(success(job_text(job, *place, to_runner)));
 }
 
 void answer_claim(const Call& call, const Result<Claimed>& claimed) {
@@ -62,55 +47,27 @@ void answer_claim(const Call& call, const Result<Claimed>& claimed) {
         give_back(call.app, claimed->front(), "the runner's token is good no more");
         return call.reply.send(unauthorized(call.request));
     }
-    answer_claim(call, claimed->front());
+    const auto job = std::make_shared<const Job>(claimed->front());
+    with_place(call, *job,
+               [call, job](const Result<Place>& place) { hand_out(call, *job, place); });
 }
 
-// What the job's message is after the heartbeat; nothing when it stays as it is.
-std::optional<std::string> message_after(const Job& job, const HeartbeatRequest& request) {
-    if (!request.phase && !request.phase_message) return std::nullopt;
-    Phase phase = phase_of(job);
-    if (request.phase && *request.phase != phase.name) phase = {.name = *request.phase};
-    if (request.phase_message) phase.message = *request.phase_message;
-    return to_text(phase);
-}
-
-void beat(const Call& call, const FoundJob& found, const HeartbeatRequest& request) {
-    const Job& job = found.job;
-    const bool is_over = is_final(job.state);
-    if (!found.lease || job.state == JobState::queued) {
-        return call.reply.send(refused(not_yours(job, request.runner_id)));
-    }
-    if (!job.is_leased_under(*found.lease)) return answer_with(call, job);
-    Heartbeat heartbeat{.lease = {job.spec.id, *found.lease},
-                        .term = request.extend,
-                        .bounds = bounds_of(*call.caller)};
-    if (!is_over) heartbeat.message = message_after(job, request);
-    call.app.commands.post_one<Heartbeat>(
-        std::move(heartbeat), [call, id = job.spec.id](const Result<Extended>& extended) {
-            if (!extended) return call.reply.send(refused(extended.error()));
-            answer_with_stored(call, id);
-        });
+// A runner in the field looks at the code: anything but 200 makes it stop before it pushes.
+void answer_heartbeat(const Call& call, const Result<Extended>& extended) {
+    if (!extended) return call.reply.send(refused(extended.error()));
+    const Job& job = *extended->job;
+    if (job.state == JobState::running) return answer_with(call, job);
+    refuse_with(call, job, fmt::format("the job is {}: stop working on it", status_of(job.state)));
 }
 
 // One line of the list of runners.
 struct SeenRunner {
     Timestamp last_seen{};
-    bool waiting = false;
     std::vector<JobId> jobs{};
 };
 using SeenRunners = std::map<std::string, SeenRunner>;
 
-SeenRunners seen_at_claims(const WorkersSeen& workers) {
-    SeenRunners runners;
-    for (const WorkerSeen& worker : workers) {
-        const auto& queues = worker.filter.queues;
-        if (queues.size() != 1 || queues.front() != sluice::deploy::queue) continue;
-        runners[worker.worker_id] = {worker.at, worker.waiting, {}};
-    }
-    return runners;
-}
-
-// Who runs a job may not have claimed one for long, or at another node.
+// A runner that has a job may have said so at another engine.
 void add_busy(JobReader& reader, SeenRunners& runners) {
     JobFilter filter;
     filter.queue = sluice::deploy::queue;
@@ -127,10 +84,13 @@ std::string runners_text(const SeenRunners& runners, Timestamp now, Duration mem
     JsonWriter json(out);
     json.begin_array();
     for (const auto& [name, runner] : runners) {
+        const bool is_online = now - runner.last_seen < memory;
         json.begin_object();
         json.field("runnerId", name);
+        json.field("lastSeenAtMs", to_millis(runner.last_seen.time_since_epoch()));
         json.field("lastSeenAt", runner.last_seen);
-        json.field("online", runner.waiting || now - runner.last_seen < memory);
+        json.field("health", is_online ? "HEALTHY" : "STALE");
+        json.field("online", is_online);
         json.key("runningJobs");
         json.begin_array();
         for (const JobId id : runner.jobs) json.value(id);
@@ -139,6 +99,10 @@ std::string runners_text(const SeenRunners& runners, Timestamp now, Duration mem
     }
     json.end_array();
     return out;
+}
+
+void note_seen(App& app, const std::string& runner_id) {
+    app.runners_seen.note(runner_id, app.clock.now());
 }
 
 }  // namespace
@@ -150,6 +114,8 @@ void claim(Call call) {
     if (const auto refusal = bind_claim(command, *call.caller)) {
         return call.reply.send(refused(*refusal));
     }
+    const std::string runner_id = command.worker_id;
+    note_seen(call.app, runner_id);
     command.ticket = ++call.app.tickets;
     if (request->wait > Duration{0}) {
         command.wait_until = call.app.clock.now() + request->wait;
@@ -163,47 +129,39 @@ void claim(Call call) {
         return call.reply.send(std::move(refusal));
     }
     call.app.commands.post_one<ClaimJobs>(
-        std::move(command),
-        [call, place](const Result<Claimed>& claimed) { answer_claim(call, claimed); });
+        std::move(command), [call, place, runner_id](const Result<Claimed>& claimed) {
+            if (call.reply.is_open()) note_seen(call.app, runner_id);  // it has waited until now
+            answer_claim(call, claimed);
+        });
 }
 
 void heartbeat(Call call) {
-    auto request = read_heartbeat(call);
-    if (!request) return call.reply.send(refused(request.error()));
-    const std::string runner_id = request->runner_id;
-    with_job(call, runner_id, [call, request = *std::move(request)](const FoundJob& found) {
-        beat(call, found, request);
-    });
+    auto said = read_heartbeat(call);
+    if (!said) return call.reply.send(refused(said.error()));
+    note_seen(call.app, said->by_worker->worker_id);
+    call.app.commands.post_one<Heartbeat>(
+        *std::move(said),
+        [call](const Result<Extended>& extended) { answer_heartbeat(call, extended); });
 }
 
 void report(Call call) {
-    auto request = read_report(call);
-    if (!request) return call.reply.send(refused(request.error()));
-    const std::string runner_id = request->runner_id;
-    with_job(call, runner_id, [call, request = *std::move(request)](const FoundJob& found) {
-        if (!found.lease) {
-            return call.reply.send(refused(not_yours(found.job, request.runner_id)));
-        }
-        Report said = request.report;
-        said.lease = {found.job.spec.id, *found.lease};
-        said.bounds = bounds_of(*call.caller);
-        call.app.commands.post_one<Report>(
-            std::move(said), [call](const Result<Job>& job) { answer_with_outcome(call, job); });
-    });
+    auto said = read_report(call);
+    if (!said) return call.reply.send(refused(said.error()));
+    note_seen(call.app, said->by_worker->worker_id);
+    call.app.commands.post_one<Report>(
+        *std::move(said), [call](const Result<Job>& job) { answer_with_outcome(call, job); });
 }
 
 void list_runners(Call call) {
-    call.app.commands.post_one<AskWorkers>(
-        {EntityKey{}.tenant}, [call](const Result<WorkersSeen>& workers) {
-            if (!workers) return call.reply.send(refused(workers.error()));
-            answer_with_text(
-                call,
-                [runners = seen_at_claims(*workers), now = call.app.clock.now(),
-                 memory = call.app.deploy.runner_health](JobReader& reader) -> Result<std::string> {
-                    SeenRunners all = runners;
-                    add_busy(reader, all);
-                    return runners_text(all, now, memory);
-                });
+    SeenRunners seen;
+    for (const auto& [name, at] : call.app.runners_seen.all()) seen[name].last_seen = at;
+    answer_with_text(
+        call,
+        [seen = std::move(seen), now = call.app.clock.now(),
+         memory = call.app.deploy.runner_health](JobReader& reader) -> Result<std::string> {
+            SeenRunners all = seen;
+            add_busy(reader, all);
+            return runners_text(all, now, memory);
         });
 }
 

@@ -1,0 +1,193 @@
+#include "application/deploy/placements.hpp"
+
+#include <gtest/gtest.h>
+
+#include "application/deploy/deploy_jobs.hpp"
+#include "support/faulty_store.hpp"
+#include "support/test_engine.hpp"
+
+namespace sluice::deploy {
+namespace {
+
+using namespace std::chrono_literals;
+using Decide = std::function<Result<EntityAnswer>(EntityDesk&)>;
+
+void change(TestEngine& engine, Decide decide) {
+    const auto answer = engine.ask(EntityAction{std::move(decide)});
+    ASSERT_TRUE(answer) << answer.error().message;
+}
+
+void beat(TestEngine& engine, const std::string& name, std::optional<double> free = std::nullopt) {
+    const NodeWords words{.name = name,
+                          .agent_base_url = "http://" + name,
+                          .gateway_base_url = "https://" + name,
+                          .disk_free_pct = free};
+    change(engine, [=](EntityDesk& desk) { return note_heartbeat(desk, words); });
+}
+
+JobId create(TestEngine& engine, const std::string& app) {
+    const NewJob job = make_deploy_job({.type = build_and_deploy, .app_id = app});
+    const auto made =
+        engine.ask(EntityAction{[=](EntityDesk& desk) { return create_job(desk, job); }});
+    return made->jobs.front().spec.id;
+}
+
+std::string place_of(Store& store, const std::string& app) {
+    const auto entity = store.reader()->entities().find_one(app_key(app));
+    return entity ? entity->parent : "";
+}
+
+std::vector<EntityEvent> events(TestEngine& engine, const std::string& app) {
+    return engine.store().reader()->entities().events(app_key(app), 0, 100);
+}
+
+const ClaimFilter deploys{.queues = {queue}};
+
+TEST(Placements, AnAppIsPlacedWhenItsJobIsCreated) {
+    TestEngine engine;
+    beat(engine, "n1");
+
+    create(engine, "app");
+
+    EXPECT_EQ(place_of(engine.store(), "app"), "n1");
+}
+
+TEST(Placements, AClaimPlacesAnAppThatIsOnNoNodeInItsOwnTransaction) {
+    TestEngine engine;
+    const JobId id = create(engine, "app");
+    create(engine, "other");
+    EXPECT_EQ(place_of(engine.store(), "app"), "") << "there was no node yet";
+    beat(engine, "n1");
+
+    EXPECT_EQ(engine.claim(deploys, 2).size(), 2u);
+
+    EXPECT_EQ(place_of(engine.store(), "app"), "n1");
+    EXPECT_EQ(place_of(engine.store(), "other"), "n1");
+    const EntityEvent placed = events(engine, "app").back();
+    EXPECT_EQ(placed.action, "placed");
+    EXPECT_EQ(placed.actor, "worker:worker");
+    EXPECT_EQ(placed.job, id);
+}
+
+TEST(Placements, NoDeathLeavesALeaseWithoutAPlace) {
+    int died = 0;
+    for (int uses = 0;; ++uses) {
+        MemoryStore memory;
+        FaultyStore store(memory);
+        TestEngine engine(store);
+        const JobId id = create(engine, "app");
+        beat(engine, "n1");
+        store.die_next(FaultyStore::Moment::use, uses);
+        try {
+            engine.claim(deploys);
+        } catch (const ProcessDied&) {
+            ++died;
+        }
+        const auto job = memory.reader()->find_one(id);
+        EXPECT_EQ(job->lease.has_value(), place_of(memory, "app") == "n1") << uses;
+        if (job->lease) break;
+    }
+    EXPECT_GT(died, 3);
+}
+
+TEST(Placements, AnAppThatWasPlacedIsNotWrittenAgainByAClaim) {
+    TestEngine engine;
+    beat(engine, "n1");
+    create(engine, "app");
+    const std::size_t before = events(engine, "app").size();
+
+    engine.claim_one(deploys);
+
+    EXPECT_EQ(events(engine, "app").size(), before);
+}
+
+TEST(Placements, ByFreeDiskGoWhereThereIsMost) {
+    Rules rules;
+    rules.placement.strategy = PlacementStrategy::disk_aware;
+    MemoryStore store;
+    Engine engine(store, {.rules = &rules});
+    const auto ask = [&](Decide decide) {
+        Batch batch;
+        const auto answer = put(batch, EntityAction{std::move(decide)});
+        engine.run(batch, at(0));
+        batch.deliver();
+        ASSERT_TRUE(answer->value());
+    };
+    for (const auto& [name, free] :
+         std::map<std::string, std::optional<double>>{{"a", std::nullopt}, {"b", 9.5}, {"c", 80}}) {
+        const NodeWords words{.name = name,
+                              .agent_base_url = "http://" + name,
+                              .gateway_base_url = "https://" + name,
+                              .disk_free_pct = free};
+        ask([=](EntityDesk& desk) { return note_heartbeat(desk, words); });
+    }
+    for (const char* app : {"x", "y", "z"}) {
+        const NewJob job = make_deploy_job({.type = build_and_deploy, .app_id = app});
+        ask([=](EntityDesk& desk) { return create_job(desk, job); });
+        EXPECT_EQ(place_of(store, app), "c");
+    }
+}
+
+TEST(Placements, AnAppMayBeMovedToAnyNodeThatIsEnabled) {
+    TestEngine engine;
+    beat(engine, "n1");
+    create(engine, "app");
+    change(engine, [](EntityDesk& desk) { return put_node(desk, {.name = "mute"}); });
+    change(engine,
+           [](EntityDesk& desk) { return put_node(desk, {.name = "off", .enabled = false}); });
+
+    change(engine, [](EntityDesk& desk) { return reassign_app(desk, "app", "2"); });
+    EXPECT_EQ(place_of(engine.store(), "app"), "mute");
+    change(engine, [](EntityDesk& desk) { return reassign_app(desk, "new", "n1"); });
+    EXPECT_EQ(place_of(engine.store(), "new"), "n1");
+    EXPECT_EQ(refusal(engine.ask(
+                  EntityAction{[](EntityDesk& desk) { return reassign_app(desk, "app", "off"); }})),
+              ErrorCode::conflict);
+}
+
+Result<Purged> purge(TestEngine& engine, const std::string& app) {
+    Result<Purged> purged = Purged{};
+    (void)engine.ask(EntityAction{[&](EntityDesk& desk) -> Result<EntityAnswer> {
+        purged = purge_app(desk, app);
+        if (!purged) return purged.error();
+        return EntityAnswer{};
+    }});
+    return purged;
+}
+
+std::vector<JobId> listed(TestEngine& engine, const std::string& app) {
+    const auto reader = engine.store().reader();
+    std::vector<JobId> ids;
+    for (const Job& job : reader->list(listed_jobs_of(reader->entities(), app), newest, 100)) {
+        ids.push_back(job.spec.id);
+    }
+    return ids;
+}
+
+TEST(Purge, TakesEndedJobsOffTheListAndTheAppOffItsNode) {
+    TestEngine engine;
+    beat(engine, "n1");
+    const JobId first = create(engine, "app");
+    EXPECT_EQ(refusal(purge(engine, "app")), ErrorCode::conflict) << "a job waits";
+    engine.report(engine.claim_one(deploys), Outcome::succeeded);
+
+    const auto purged = purge(engine, "app");
+
+    EXPECT_EQ(purged->jobs, 1);
+    EXPECT_EQ(purged->runs, 1);
+    EXPECT_EQ(purged->placements, 1);
+    EXPECT_TRUE(listed(engine, "app").empty());
+    EXPECT_EQ(place_of(engine.store(), "app"), "");
+    EXPECT_EQ(engine.find(first).state, JobState::succeeded) << "history keeps it";
+    EXPECT_EQ(events(engine, "app").back().action, "purged");
+
+    const JobId second = create(engine, "app");
+    EXPECT_EQ(listed(engine, "app"), std::vector<JobId>{second});
+    engine.cancel(second);
+    EXPECT_EQ(purge(engine, "app")->jobs, 1);
+    EXPECT_EQ(purge(engine, "app")->runs, 0) << "there is nothing left";
+    EXPECT_EQ(purge(engine, "unknown")->runs, 0);
+}
+
+}  // namespace
+}  // namespace sluice::deploy

@@ -1,0 +1,235 @@
+// What the control plane asks about whole apps: stop what runs of one, forget it, or both.
+#include <fmt/format.h>
+
+#include "application/deploy/deploy_jobs.hpp"
+#include "application/json_values.hpp"
+#include "interfaces/http/caller.hpp"
+#include "interfaces/http/deploy/agent_calls.hpp"
+#include "interfaces/http/deploy/envelope.hpp"
+#include "interfaces/http/deploy/handlers.hpp"
+#include "interfaces/http/deploy/job_answers.hpp"
+#include "interfaces/http/deploy/read_requests.hpp"
+
+namespace sluice::http::deploy {
+namespace {
+
+using sluice::deploy::Purged;
+constexpr int canceled_at_once = 200;
+
+// What is known of an app before anything is done about it.
+struct AppFound {
+    Place place{};
+    std::vector<JobId> active{};  // jobs that have not ended
+};
+
+void with_app(const Call& call, const std::string& app_id, std::function<void(AppFound)> then) {
+    const auto question = [app_id](JobReader& reader) -> Result<AppFound> {
+        AppFound found;
+        found.place =
+            sluice::deploy::node_of_app(reader.entities(), sluice::deploy::app_key(app_id));
+        const auto active = sluice::deploy::active_jobs_of(app_id);
+        for (const Job& job : reader.list(active, newest, canceled_at_once)) {
+            found.active.push_back(job.spec.id);
+        }
+        return found;
+    };
+    call.app.queries.ask<AppFound>(question, [call, then = std::move(then)](Result<AppFound> app) {
+        if (!app) return call.reply.send(refused(app.error()));
+        then(*std::move(app));
+    });
+}
+
+std::string_view without_slashes_at_the_end(std::string_view text) {
+    while (text.ends_with('/')) text.remove_suffix(1);
+    return text;
+}
+
+using AgentDone = std::function<void(AgentCalls::Answer)>;
+
+// Calls the agent of the app's node; a refusal comes as the answer's error.
+void call_agent(const Call& call, const Place& place, std::string_view verb,
+                const AppRequest& request, AgentDone done) {
+    const std::string& token = call.app.deploy.agent_token;
+    if (token.empty()) return done({.error = "deploy.runtime-agent.token is not configured"});
+    if (place->agent_base_url.empty()) {
+        return done({.error = fmt::format("runtime node {} has no agentBaseUrl", place->name)});
+    }
+    AgentCalls::Wanted wanted{
+        .url = fmt::format("{}/agent/apps/{}", without_slashes_at_the_end(place->agent_base_url),
+                           verb),
+        .token = token,
+        .body = fmt::format(R"({{"userId":{},"appId":{}}})", request.user_json, request.app_json)};
+    const auto told = [done, name = place->name](AgentCalls::Answer answer) {
+        if (!answer.error.empty()) {
+            answer.error = fmt::format("the agent of runtime node {}: {}", name, answer.error);
+        }
+        done(std::move(answer));
+    };
+    if (call.app.agents == nullptr || !call.app.agents->post(std::move(wanted), told)) {
+        done({.error = "too many calls of runtime agents wait already"});
+    }
+}
+
+using Decide = std::function<Result<EntityAnswer>(EntityDesk&)>;
+
+void change_app(const Call& call, Decide decide, std::function<void()> then) {
+    const auto decide_as = [actor = actor_name(*call.caller),
+                            decide = std::move(decide)](EntityDesk& desk) {
+        desk.act_as(actor);
+        return decide(desk);
+    };
+    call.app.commands.post_one<EntityAction>(
+        {decide_as}, [call, then = std::move(then)](const Result<EntityAnswer>& answer) {
+            if (!answer) return call.reply.send(refused(answer.error()));
+            then();
+        });
+}
+
+// The app's history tells that it was stopped, and by whom.
+Decide note_stop(const std::string& app_id) {
+    return [app_id](EntityDesk& desk) -> Result<EntityAnswer> {
+        auto app = desk.find(sluice::deploy::app_key(app_id));
+        if (app) desk.save(*app, "stopped");
+        return EntityAnswer{};
+    };
+}
+
+void answer_stopped(const Call& call, const AppRequest& request, const RuntimeNode& node,
+                    const std::string& runtime) {
+    std::string data;
+    JsonWriter json(data);
+    json.begin_object();
+    json.raw_field("appId", request.app_json);
+    json.raw_field("userId", request.user_json);
+    json.field("nodeId", node.id);
+    json.field("agentBaseUrl", node.agent_base_url);
+    json.raw_field("runtime", runtime);
+    json.end_object();
+    call.reply.send(success(data));
+}
+
+// A job that has not ended is canceled first, so that its runner stops before it pushes; an app
+// that gets a new one meanwhile is not purged.
+void cancel_active(const Call& call, const std::vector<JobId>& active, std::function<void()> then) {
+    if (active.empty()) return then();
+    std::vector<CancelJob> cancels;
+    for (const JobId id : active) {
+        cancels.push_back(cancel_of(id, "the app is purged", *call.caller));
+    }
+    // What has ended by itself meanwhile need not be canceled.
+    call.app.commands.post<CancelJob>(
+        std::move(cancels), [call, then = std::move(then)](const AnswersTo<CancelJob>& answers) {
+            for (const Result<Job>& answer : answers) {
+                if (answer || answer.error().code == ErrorCode::conflict) continue;
+                return call.reply.send(refused(answer.error()));
+            }
+            then();
+        });
+}
+
+using Counted = std::function<void(const Purged&)>;
+
+void purge(const Call& call, const std::string& app_id, Counted then) {
+    const auto purged = std::make_shared<Purged>();
+    const auto decide = [app_id, purged](EntityDesk& desk) -> Result<EntityAnswer> {
+        const auto counts = sluice::deploy::purge_app(desk, app_id);
+        if (!counts) return counts.error();
+        *purged = *counts;
+        return EntityAnswer{};
+    };
+    change_app(call, decide, [purged, then = std::move(then)] { then(*purged); });
+}
+
+std::string purged_text(const AppRequest& request, const Purged& purged) {
+    std::string data;
+    JsonWriter json(data);
+    json.begin_object();
+    json.raw_field("appId", request.app_json);
+    json.raw_field("userId", request.user_json);
+    json.field("deletedJobs", purged.jobs);
+    json.field("deletedAppRuns", purged.runs);
+    json.field("deletedPlacements", purged.placements);
+    json.end_object();
+    return data;
+}
+
+// There is no registry here: image tags are the runners' and stay.
+void answer_cleaned_up(const Call& call, const AppRequest& request, std::string_view runtime,
+                       const Purged& purged) {
+    std::string data;
+    JsonWriter json(data);
+    json.begin_object();
+    json.raw_field("userId", request.user_json);
+    json.raw_field("appId", request.app_json);
+    json.raw_field("imageTags", "[]");
+    json.raw_field("registry", "null");
+    json.raw_field("runtime", runtime);
+    json.raw_field("purge", purged_text(request, purged));
+    json.end_object();
+    call.reply.send(success(data));
+}
+
+// Deletes the app at its node if it is on one. Best effort: what goes wrong is part of the answer.
+void delete_at_node(const Call& call, const Place& place, const AppRequest& request,
+                    std::function<void(std::string)> then) {
+    if (!place) return then("null");
+    call_agent(call, place, "delete", request,
+               [then = std::move(then)](const AgentCalls::Answer& answer) {
+                   if (answer.error.empty()) return then(answer.json);
+                   then(fmt::format(R"({{"error":{}}})", json_string(answer.error)));
+               });
+}
+
+}  // namespace
+
+void stop_app(Call call) {
+    const auto request = read_app_request(call);
+    if (!request) return call.reply.send(refused(request.error()));
+    if (call.app.deploy.agent_token.empty()) {
+        return call.reply.send(
+            refused({ErrorCode::conflict, "deploy.runtime-agent.token is not configured", ""}));
+    }
+    with_app(call, request->app_id, [call, request = *request](const AppFound& app) {
+        if (!app.place) {
+            return call.reply.send(
+                refused({ErrorCode::not_found,
+                         fmt::format("app {} is on no runtime node", request.app_id), ""}));
+        }
+        const auto stopped = [call, request, node = *app.place](const AgentCalls::Answer& answer) {
+            if (!answer.error.empty()) return call.reply.send(refused_with(500, answer.error));
+            change_app(call, note_stop(request.app_id), [call, request, node, answer] {
+                answer_stopped(call, request, node, answer.json);
+            });
+        };
+        call_agent(call, app.place, "stop", request, stopped);
+    });
+}
+
+void purge_app(Call call) {
+    const auto request = read_app_request(call);
+    if (!request) return call.reply.send(refused(request.error()));
+    with_app(call, request->app_id, [call, request = *request](const AppFound& app) {
+        cancel_active(call, app.active, [call, request] {
+            purge(call, request.app_id, [call, request](const Purged& purged) {
+                call.reply.send(success(purged_text(request, purged)));
+            });
+        });
+    });
+}
+
+void clean_up_app(Call call) {
+    const auto request = read_app_request(call);
+    if (!request) return call.reply.send(refused(request.error()));
+    with_app(call, request->app_id, [call, request = *request](const AppFound& app) {
+        const auto forget = [call, request](const std::string& runtime) {
+            purge(call, request.app_id, [call, request, runtime](const Purged& purged) {
+                answer_cleaned_up(call, request, runtime, purged);
+            });
+        };
+        cancel_active(call, app.active, [call, request, place = app.place, forget] {
+            delete_at_node(call, place, request, forget);
+        });
+    });
+}
+
+}  // namespace sluice::http::deploy
