@@ -128,6 +128,16 @@ AccessToken read_token(const Entity& entity) {
     return token;
 }
 
+Entity nobodys_token() {
+    NewToken wanted{.name = "nobody", .scopes = {Scope::operate}};
+    wanted.expires = Timestamp{} + token_life;
+    Entity entity;
+    entity.key = token_key(std::string(id_digits, '0'));
+    entity.state = "active";
+    entity.attributes = attributes_of(wanted, everybody);
+    return entity;
+}
+
 std::vector<AccessToken> list_tokens(EntityReader& entities, const Caller& by,
                                      const std::string& tenant) {
     const EntityFilter filter{

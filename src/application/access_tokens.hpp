@@ -49,6 +49,8 @@ std::optional<TokenText> parse_token(std::string_view text);
 
 EntityKey token_key(std::string_view id);
 AccessToken read_token(const Entity& entity);
+// One that is in no store, and takes as long to read as others do.
+Entity nobodys_token();
 
 // Who may see every token: whoever can open the store.
 inline const Caller everybody{.any_tenant = true};

@@ -43,7 +43,8 @@ Access::Access(Settings settings, QueryQueue& queries, Clock& clock, JwtVerifier
       clock_(clock),
       jwts_(jwts),
       anonymous_(std::make_shared<Caller>(overseer(""))),
-      admin_(holder_of_admin_token()) {}
+      admin_(holder_of_admin_token()),
+      nobodys_(std::make_shared<Entity>(nobodys_token())) {}
 
 CallerPtr Access::self_declared(const Request& request) {
     const std::string_view* name = request.header("X-Sluice-User");
@@ -72,45 +73,56 @@ std::optional<Access::Identified> Access::identify(const Request& request) {
     return Identified{caller ? std::make_shared<Caller>(*std::move(caller)) : nullptr};
 }
 
+// Whoever knows the secret hears at once what became of the token. All others wait for the store,
+// whether there is a token of this id or not: the time that it takes must not tell which.
 std::optional<Access::Identified> Access::identify_token(const TokenText& text) {
+    const Digest shown = sha256(text.secret);
     const auto found = known_.find(std::string(text.id));
-    if (found == known_.end()) return std::nullopt;
-    if (clock_.now() - found->second.read_at > token_known_for) return std::nullopt;
-    return judge(found->second, text.secret);
+    const bool is_known = found != known_.end();
+    if (!is_same_secret(is_known ? found->second.token.secret : Digest{}, shown) || !is_known ||
+        clock_.now() - found->second.read_at > token_known_for) {
+        return std::nullopt;
+    }
+    return judge(found->second, shown);
 }
 
-Access::Identified Access::judge(Known& known, std::string_view secret) {
+Access::Identified Access::judge(Known& known, const Digest& shown) {
     const Timestamp now = clock_.now();
     known.used_at = now;
-    const bool is_right = is_same_secret(known.token.secret, sha256(secret));
+    const bool is_right = is_same_secret(known.token.secret, shown);
     return Identified{is_right && known.token.is_valid(now) ? known.caller : nullptr};
 }
 
 void Access::look_up(const Request& request, std::function<void(Identified)> done) {
     const auto text = parse_token(bearer_token(request));
     if (!text) return done({});
-    using Found = std::optional<Entity>;
-    const auto question = [key = token_key(text->id)](JobReader& reader) -> Result<Found> {
-        return reader.entities().find_one(key);
+    // What is found is read where it was found, and so is a token that nobody has when nothing was:
+    // as said above, the time must not tell.
+    struct Found {
+        std::optional<AccessToken> token{};
+    };
+    const auto question = [key = token_key(text->id),
+                           nobodys = nobodys_](JobReader& reader) -> Result<Found> {
+        const std::optional<Entity> entity = reader.entities().find_one(key);
+        AccessToken token = read_token(entity ? *entity : *nobodys);
+        return entity ? Found{std::move(token)} : Found{};
     };
     // The request's bytes stay where they are until it was answered.
     queries_.ask<Found>(question,
-                        [this, text = *text, done = std::move(done)](Result<Found> entity) {
-                            if (!entity) return done({.is_unavailable = true});
+                        [this, text = *text, done = std::move(done)](Result<Found> found) {
+                            if (!found) return done({.is_unavailable = true});
+                            const Digest shown = sha256(text.secret);
                             const std::string id(text.id);
-                            learn(id, *entity);
+                            learn(id, found->token);
                             const auto known = known_.find(id);
-                            if (known != known_.end())
-                                return done(judge(known->second, text.secret));
-                            // Who guesses an id must not learn by the time it takes that there is
-                            // none.
-                            (void)is_same_secret(Digest{}, sha256(text.secret));
+                            if (known != known_.end()) return done(judge(known->second, shown));
+                            (void)is_same_secret(Digest{}, shown);
                             done({});
                         });
 }
 
-void Access::learn(const std::string& id, const std::optional<Entity>& entity) {
-    if (!entity) {
+void Access::learn(const std::string& id, const std::optional<AccessToken>& token) {
+    if (!token) {
         known_.erase(id);
         return;
     }
@@ -118,7 +130,7 @@ void Access::learn(const std::string& id, const std::optional<Entity>& entity) {
     if (known_.size() >= known_max) known_.clear();
     Known& known = known_[id];
     const bool was_revoked = known.token.is_revoked;  // for good: what was read may be older
-    known.token = read_token(*entity);
+    known.token = *token;
     known.token.is_revoked |= was_revoked;
     known.read_at = now;
     known.used_at = std::max(known.used_at, now - kept_unused);
@@ -164,7 +176,8 @@ void Access::refresh() {
 void Access::learn_all(const std::vector<std::string>& ids,
                        const std::vector<std::optional<Entity>>& entities) {
     for (std::size_t i = 0; i < ids.size(); ++i) {
-        if (known_.contains(ids[i])) learn(ids[i], entities[i]);
+        if (!known_.contains(ids[i])) continue;
+        learn(ids[i], entities[i] ? std::optional(read_token(*entities[i])) : std::nullopt);
     }
 }
 

@@ -62,8 +62,8 @@ class Access {
 
     CallerPtr self_declared(const Request& request);
     std::optional<Identified> identify_token(const TokenText& text);
-    Identified judge(Known& known, std::string_view secret);
-    void learn(const std::string& id, const std::optional<Entity>& entity);
+    Identified judge(Known& known, const Digest& shown);
+    void learn(const std::string& id, const std::optional<AccessToken>& token);
     void learn_all(const std::vector<std::string>& ids,
                    const std::vector<std::optional<Entity>>& entities);
 
@@ -73,6 +73,7 @@ class Access {
     JwtVerifier* const jwts_;
     const CallerPtr anonymous_;
     const CallerPtr admin_;
+    const std::shared_ptr<const Entity> nobodys_;
     std::unordered_map<std::string, Known> known_;
     bool is_refreshing_ = false;
 };
