@@ -11,6 +11,7 @@
 #include "application/explain_job.hpp"
 #include "application/hand_back_jobs.hpp"
 #include "application/heartbeat_jobs.hpp"
+#include "application/ports/store_refusal.hpp"
 #include "application/replay_jobs.hpp"
 #include "application/report_jobs.hpp"
 #include "application/submit_jobs.hpp"
@@ -152,7 +153,7 @@ Engine::Ran Engine::run(Batch& batch, Timestamp now) {
             store_is_shaky_ = true;
             store_due_ = Timestamp{};  // what was written is not known: look at it again
             retry_at_ = now + retry_period;
-            batch.refuse({ErrorCode::unavailable, unavailable.what(), ""});
+            batch.refuse(refusal_for(unavailable));
         }
     }
     std::move(answered.begin(), answered.end(), std::back_inserter(batch.claims));

@@ -1,5 +1,8 @@
 #include "infrastructure/reader_pool.hpp"
 
+#include "domain/json_text.hpp"
+#include "infrastructure/log.hpp"
+
 namespace sluice {
 namespace {
 
@@ -30,6 +33,15 @@ bool ReaderPool::run(std::function<Delivery(JobReader&)> work) {
     }
     arrived_.notify_one();
     return true;
+}
+
+// One line when the store stops answering and one when it answers again.
+void ReaderPool::note_health(const std::string& failure) {
+    if (fails_.exchange(!failure.empty()) == !failure.empty()) return;
+    if (failure.empty()) return log::info("the store answers questions again");
+    std::string fields = R"("error":)";
+    append_json_string(fields, failure);
+    log::error("the store does not answer questions; they get 503 until it does", fields);
 }
 
 void ReaderPool::serve() {

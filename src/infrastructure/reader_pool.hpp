@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -24,6 +25,7 @@ class ReaderPool : public QueryQueue {
 
   protected:
     bool run(std::function<Delivery(JobReader&)> work) override;
+    void note_health(const std::string& failure) override;
 
   private:
     void serve();
@@ -34,6 +36,7 @@ class ReaderPool : public QueryQueue {
     std::condition_variable arrived_;
     std::deque<std::function<Delivery(JobReader&)>> waiting_;
     bool stop_ = false;
+    std::atomic<bool> fails_ = false;
     std::vector<std::thread> threads_;  // last: they use all of the above
 };
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "application/ports/store.hpp"
+#include "application/ports/store_refusal.hpp"
 #include "domain/result.hpp"
 
 namespace sluice {
@@ -21,7 +21,8 @@ class QueryQueue {
     template <class Answer>
     void ask(std::function<Result<Answer>(JobReader&)> question,
              std::function<void(Result<Answer>)> done) {
-        const auto work = [question = std::move(question), done](JobReader& reader) -> Delivery {
+        const auto work = [this, question = std::move(question),
+                           done](JobReader& reader) -> Delivery {
             // shared: std::function wants copies
             const auto answer = std::make_shared<Result<Answer>>(answered(question, reader));
             return [answer, done] { done(std::move(*answer)); };
@@ -34,14 +35,20 @@ class QueryQueue {
     using Delivery = std::function<void()>;  // runs on the I/O thread
     virtual bool run(std::function<Delivery(JobReader&)> work) = 0;
 
+    // Hears, on the thread of the reader, how each question went: why the store gave no answer, or
+    // nothing.
+    virtual void note_health(const std::string& /*failure*/) {}
+
   private:
     template <class Question>
-    static auto answered(const Question& question, JobReader& reader)
-        -> decltype(question(reader)) {
+    auto answered(const Question& question, JobReader& reader) -> decltype(question(reader)) {
         try {
-            return question(reader);
+            auto answer = question(reader);
+            note_health("");
+            return answer;
         } catch (const StoreUnavailable& unavailable) {
-            return Error{ErrorCode::unavailable, unavailable.what(), ""};
+            note_health(unavailable.what());
+            return refusal_for(unavailable);
         }
     }
 };
