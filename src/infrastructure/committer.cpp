@@ -1,6 +1,7 @@
 #include "infrastructure/committer.hpp"
 
 #include "domain/json_text.hpp"
+#include "infrastructure/boot_clock.hpp"
 #include "infrastructure/log.hpp"
 
 namespace sluice {
@@ -12,6 +13,8 @@ constexpr std::size_t batch_bytes_max = 32 * 1024 * 1024;
 // More than this means that the store cannot keep up; callers hear it before memory grows.
 constexpr std::size_t waiting_rows_max = 200'000;
 constexpr std::size_t waiting_bytes_max = 256 * 1024 * 1024;
+// A commit that takes longer does not count as one that will succeed.
+constexpr Duration commit_patience = std::chrono::seconds(2);
 
 // Says what the thread sleeps for, as long as it does.
 class Sleep {
@@ -50,6 +53,16 @@ Committer::~Committer() {
 
 void Committer::forget(std::uint64_t ticket) {
     add({}, {}, [&](Batch& batch) { batch.forgotten.push_back(ticket); });
+}
+
+void Committer::ask_ready(std::function<void(std::optional<Error>)> done) {
+    if (!is_stuck()) return CommandQueue::ask_ready(std::move(done));
+    done(Error{ErrorCode::unavailable, "the store has not taken a commit for seconds", ""});
+}
+
+bool Committer::is_stuck() {
+    const std::lock_guard lock(mutex_);
+    return commits_since_ && since_boot() - *commits_since_ > commit_patience;
 }
 
 void Committer::hint(const std::vector<Readied>& readied, Timestamp due) {
@@ -110,9 +123,11 @@ void Committer::run() {
         }
         Batch batch = next_batch();
         const bool last = stopping && incoming_.empty();
+        commits_since_ = since_boot();
         lock.unlock();
         commit(std::move(batch));
         lock.lock();
+        commits_since_.reset();
         if (last && incoming_.empty()) return;
     }
 }

@@ -32,6 +32,9 @@ class Committer : public CommandQueue {
 
     void forget(std::uint64_t ticket) override;
 
+    // A commit that has been under way for too long is a reason by itself.
+    void ask_ready(std::function<void(std::optional<Error>)> done) override;
+
     // Others have made something claimable, or there may be something to look at when it is `due`.
     // Called by any thread.
     void hint(const std::vector<Readied>& readied, Timestamp due);
@@ -50,6 +53,7 @@ class Committer : public CommandQueue {
         Load load{};
     };
 
+    bool is_stuck();
     void run();
     bool wait_for_work(std::unique_lock<std::mutex>& lock);
     Batch next_batch();
@@ -71,7 +75,8 @@ class Committer : public CommandQueue {
     bool sleeps_ = false;
     bool claims_wait_ = false;
     Timestamp sleeps_until_ = never;
-    bool drain_ = false;  // let no claim wait
+    std::optional<Duration> commits_since_;  // since boot; nothing: no commit is under way
+    bool drain_ = false;                     // let no claim wait
     bool stop_ = false;
     std::thread thread_;  // last: it uses all of the above
 };

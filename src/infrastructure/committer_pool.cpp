@@ -9,6 +9,22 @@ CommitterPool::CommitterPool(std::vector<Committer*> committers)
     check(!committers_.empty(), "somebody commits");
 }
 
+// The answers arrive on one thread.
+void CommitterPool::ask_ready(std::function<void(std::optional<Error>)> done) {
+    struct Asked {
+        std::function<void(std::optional<Error>)> done;
+        std::size_t left = 0;
+    };
+    const auto asked = std::make_shared<Asked>(Asked{std::move(done), committers_.size()});
+    for (Committer* committer : committers_) {
+        committer->ask_ready([asked](const std::optional<Error>& reason) {
+            --asked->left;
+            if (!asked->done || (!reason && asked->left > 0)) return;
+            std::exchange(asked->done, nullptr)(reason);
+        });
+    }
+}
+
 void CommitterPool::stop_waiting() {
     for (Committer* committer : committers_) committer->stop_waiting();
 }

@@ -15,6 +15,7 @@ class CommitterPool : public CommandQueue {
     explicit CommitterPool(std::vector<Committer*> committers);
 
     void forget(std::uint64_t ticket) override { committers_.front()->forget(ticket); }
+    void ask_ready(std::function<void(std::optional<Error>)> done) override;
     void stop_waiting();
     void hint(const std::vector<Readied>& readied, Timestamp due);
 

@@ -4,6 +4,7 @@
 
 #include <future>
 
+#include "infrastructure/committer_pool.hpp"
 #include "infrastructure/memory/memory_store.hpp"
 #include "infrastructure/system_clock.hpp"
 
@@ -62,6 +63,26 @@ TEST_F(StoppedCommitter, TakesAsManyBytesAsItsLimitAndNotOneMore) {
 TEST_F(StoppedCommitter, RefusesAtOnceWhatIsOverItsLimitAlone) {
     EXPECT_TRUE(is_refused(256 * mib + 1));
     EXPECT_FALSE(is_refused(mib));
+}
+
+TEST_F(StoppedCommitter, SaysThatItIsNotReadyOnceACommitTakesSeconds) {
+    std::optional<Error> reason;
+    const auto ask = [&] {
+        committer.ask_ready([&](std::optional<Error> told) { reason = std::move(told); });
+    };
+    ask();
+    EXPECT_FALSE(reason) << "not yet; it is asked when the commit is over";
+    std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+    ask();
+    ASSERT_TRUE(reason);
+    EXPECT_EQ(reason->code, ErrorCode::unavailable);
+
+    reason.reset();
+    CommitterPool(std::vector<Committer*>{&committer, &committer}).ask_ready([&](auto told) {
+        EXPECT_FALSE(reason) << "once";
+        reason = std::move(told);
+    });
+    EXPECT_TRUE(reason);
 }
 
 TEST_F(StoppedCommitter, RefusesHundredsThatComeWhenItIsFull) {

@@ -136,6 +136,13 @@ void look_at_postgres(const Config& config, Findings& out) {
         look_at_way(config, connection, out);
         look_at_steps(migration_status(connection), shown_store(config.store), out);
         if (server.has_store) look_at_nodes(server.nodes, out);
+        if (server.foreign_sessions > 0) {
+            out.doubtful("roles",
+                         fmt::format("{} sessions of nodes are another role's, and could not be "
+                                     "ended if their node stood still",
+                                     server.foreign_sessions),
+                         "have all nodes use one role, or grant them pg_signal_backend");
+        }
         look_at_time(connection, out);
     } catch (const std::runtime_error& error) {
         out.bad("store", fmt::format("{}: {}", shown_store(config.store), error.what()),

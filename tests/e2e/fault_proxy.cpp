@@ -142,6 +142,19 @@ void FaultProxy::abandon() {
     }
 }
 
+void FaultProxy::hold_back(Hold hold) {
+    const std::lock_guard lock(mutex_);
+    hold_ = hold;
+    for (Link& link : links_) link.requests.burst = 0;
+}
+
+void FaultProxy::let_go() {
+    const std::lock_guard lock(mutex_);
+    hold_ = {};
+    holds_ = false;
+    for (Link& link : links_) link.requests.tail = 0;
+}
+
 void FaultProxy::close_down() {
     const std::lock_guard lock(mutex_);
     lets_in_ = false;
@@ -175,9 +188,8 @@ std::vector<pollfd> FaultProxy::wishes() {
     for (const Link& link : links_) {
         for (const Stream* stream : {&link.requests, &link.answers}) {
             const bool is_full = stream->pending.size() > pending_max;
-            const bool is_held = now < stream->held_until;
             if (!stream->is_over && !is_full) sockets.push_back({stream->from, POLLIN, 0});
-            if (!stream->pending.empty() && !is_held) sockets.push_back({stream->to, POLLOUT, 0});
+            if (stream->can_move(now)) sockets.push_back({stream->to, POLLOUT, 0});
         }
     }
     return sockets;
@@ -211,17 +223,27 @@ void FaultProxy::take_in(Link& link, Stream& stream) {
         const auto size = static_cast<std::size_t>(count);
         if (stream.pending.empty()) stream.held_until = Clock::now() + delay_;
         stream.pending.append(bytes.data(), size);
+        if (&stream == &link.answers) link.requests.burst = 0;
+        stream.burst += size;
+        if (&stream == &link.requests) hold_back_end(stream);
         if (&stream != &link.requests || link.echo < 0) continue;
         if (link.repeated.pending.empty()) link.repeated.held_until = Clock::now() + repeat_delay_;
         link.repeated.pending.append(bytes.data(), size);
     }
 }
 
+void FaultProxy::hold_back_end(Stream& requests) {
+    if (hold_.burst == 0 || requests.burst < hold_.burst) return;
+    requests.tail = hold_.tail;
+    hold_ = {};
+    holds_ = true;
+}
+
 void FaultProxy::pass_on(Stream& stream) {
-    if (Clock::now() < stream.held_until) return;
-    while (!stream.pending.empty()) {
-        const ssize_t count = send(stream.to, stream.pending.data(), stream.pending.size(),
-                                   MSG_DONTWAIT | MSG_NOSIGNAL);
+    while (stream.can_move(Clock::now())) {
+        const ssize_t count =
+            send(stream.to, stream.pending.data(), stream.pending.size() - stream.tail,
+                 MSG_DONTWAIT | MSG_NOSIGNAL);
         if (count < 0 && would_block()) return;
         if (count < 0) stream.pending.clear();
         if (count > 0) stream.pending.erase(0, static_cast<std::size_t>(count));

@@ -51,6 +51,18 @@ class FaultProxy {
     // they have sent arrives.
     void abandon();
 
+    // The first client that says as much as `burst` bytes without hearing an answer stands still
+    // before the end of it: its last `tail` bytes do not arrive.
+    struct Hold {
+        std::size_t burst = 0;  // 0: nobody
+        std::size_t tail = 0;
+    };
+    void hold_back(Hold hold);
+    bool holds() const { return holds_; }
+
+    // Lets go of what is held back.
+    void let_go();
+
     // From now on new connections are closed at once; with cut(), the server seems gone for good.
     void close_down();
 
@@ -64,6 +76,11 @@ class FaultProxy {
         bool is_over = false;     // nothing more comes
         std::string pending{};
         Clock::time_point held_until{};  // until then nothing of it moves on
+        std::size_t tail = 0;            // so many bytes do not move on
+        std::size_t burst = 0;           // bytes since the other side spoke
+        bool can_move(Clock::time_point now) const {
+            return pending.size() > tail && now >= held_until;
+        }
     };
     struct Link {
         int client = -1;
@@ -80,6 +97,7 @@ class FaultProxy {
     void let_in();
     void forward(Link& link);
     void take_in(Link& link, Stream& stream);
+    void hold_back_end(Stream& requests);
     static void pass_on(Stream& stream);
     static void drain(int socket);
     static bool is_over(const Link& link);
@@ -89,9 +107,11 @@ class FaultProxy {
     std::uint16_t port_ = 0;
     int listener_ = -1;
     std::atomic<bool> stop_ = false;
+    std::atomic<bool> holds_ = false;
 
     std::mutex mutex_;  // over all that follows
     std::list<Link> links_;
+    Hold hold_{};
     bool is_frozen_ = false;
     bool lets_in_ = true;
     bool repeats_ = false;

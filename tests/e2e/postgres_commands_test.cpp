@@ -143,6 +143,21 @@ TEST_F(PostgresCommands, DoctorFindsWhatIsWrongWithTheDatabase) {
     EXPECT_EQ(run_sluice({"doctor", "--store", "mysql://h/d"}).code, 1);
 }
 
+TEST_F(PostgresCommands, DoctorFindsSessionsThatItsRoleCouldNotEnd) {
+    const Engine engine(database);
+    const std::string guest = "guest_of_" + database.substr(database.rfind('/') + 1);
+    execute("CREATE ROLE " + guest + " LOGIN; GRANT USAGE ON SCHEMA sluice TO " + guest +
+            "; GRANT SELECT ON ALL TABLES IN SCHEMA sluice TO " + guest);
+    const std::string theirs = "postgres://" + guest + database.substr(database.find('@'));
+
+    const Ended seen = run_sluice({"doctor", "--store", theirs});
+    EXPECT_TRUE(has(seen.output, "grant them pg_signal_backend")) << seen.output;
+    execute("GRANT pg_signal_backend TO " + guest);
+    const Ended granted = run_sluice({"doctor", "--store", theirs});
+    EXPECT_FALSE(has(granted.output, "pg_signal_backend")) << granted.output;
+    execute("DROP OWNED BY " + guest + "; DROP ROLE " + guest);
+}
+
 TEST_F(PostgresCommands, RetentionIsForPostgresOnly) {
     const std::string config = (folder.path() / "a.toml").string();
     std::ofstream(config) << "retention = \"30d\"\n";

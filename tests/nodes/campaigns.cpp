@@ -63,12 +63,13 @@ Setting frozen_nodes_on_postgres() {
 }
 
 // With a database of its own, which dies in the middle, behind a network that fails on both sides
-// of the nodes.
+// of the nodes; and nodes stand still, also in the middle of commits.
 Setting dying_postgres_behind_bad_network() {
     auto server = std::make_unique<e2e::PostgresServer>();
     Setting setting = on_postgres(server->url());
     setting.server = std::move(server);
     setting.plan.database = setting.server.get();
+    setting.plan.freezes = true;
     setting.plan.client_network = true;
     setting.plan.database_network = true;
     setting.plan.database_crashes = true;

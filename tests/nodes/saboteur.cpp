@@ -25,6 +25,7 @@ Saboteur::Saboteur(Stage& stage, const Plan& plan)
     };
     allow(plan.kills, &Saboteur::kill_some, 3);
     allow(plan.freezes, &Saboteur::freeze_one, 1);
+    allow(plan.freezes && plan.database_network, &Saboteur::freeze_in_commit, 2);
     allow(plan.client_network, &Saboteur::disturb_clients, 4);
     allow(plan.database_network, &Saboteur::disturb_database_links, 3);
     allow(plan.database_crashes, &Saboteur::crash_database, 2);
@@ -83,6 +84,24 @@ void Saboteur::freeze_one() {
     std::this_thread::sleep_for(Millis(200 + dice_.below(dice_.one_in(4) ? 4500 : 2000)));
     nodes_.thaw(node);
     note("thaw", {{"node", node}});
+}
+
+// The node has locked what it is about to write, and the database waits for the rest of its words.
+// Now and then for as long that the other nodes take the locks away from it.
+void Saboteur::freeze_in_commit() {
+    const int node = any_node();
+    FaultProxy* network = nodes_.database_network(node);
+    if (network == nullptr) return;
+    network->hold_back({.burst = 1000, .tail = 40 + static_cast<std::size_t>(dice_.below(600))});
+    for (int looks = 0; looks < 20 && !network->holds(); ++looks) wait(Millis(20));
+    if (network->holds()) {
+        note("freeze in a commit", {{"node", node}});
+        nodes_.freeze(node);
+        std::this_thread::sleep_for(Millis(dice_.one_in(3) ? 10'000 : 200 + dice_.below(3000)));
+        nodes_.thaw(node);
+        note("thaw", {{"node", node}});
+    }
+    network->let_go();
 }
 
 void Saboteur::disturb_clients() {

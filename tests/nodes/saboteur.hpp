@@ -23,6 +23,7 @@ class Saboteur {
 
     void kill_some();
     void freeze_one();
+    void freeze_in_commit();
     void disturb_clients();
     void disturb_database_links();
     void crash_database();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,14 @@ class CommandQueue {
         items.push_back(std::move(item));
         post<Item>(std::move(items), [done = std::move(done)](AnswersTo<Item> answers) {
             done(std::move(answers.front()));
+        });
+    }
+
+    // Calls `done` with nothing once all who commit have just done so, and with why not as soon as
+    // one of them cannot.
+    virtual void ask_ready(std::function<void(std::optional<Error>)> done) {
+        post_one<AskDepths>({.count = false}, [done = std::move(done)](const auto& depths) {
+            done(depths ? std::nullopt : std::optional(depths.error()));
         });
     }
 

@@ -37,6 +37,10 @@ struct Cluster {
     const std::string url;
     const std::string node_name;  // for people: host and process
     const std::int64_t owner;     // random: this process among all that ever were
+    // A watch says all the time that this node lives. Set before the first connection.
+    bool has_watch = false;
+    // Of connections: those of a node that could be found silent have one.
+    std::int64_t mark() const { return has_watch ? owner : 0; }
     Lanes lanes;
     SpecCache specs;
     KnownWindows windows;

@@ -1,5 +1,6 @@
 #include "infrastructure/postgres/connection.hpp"
 
+#include <fmt/format.h>
 #include <libpq-fe.h>
 
 #include "infrastructure/postgres/pipeline.hpp"
@@ -47,6 +48,15 @@ constexpr Query queue_settings_of_transaction{
     " set_config('lock_timeout', '500ms', true), set_config('statement_timeout', '4s', true),"
     " set_config('idle_in_transaction_session_timeout', '5s', true)"};
 
+// A node's mark is a shared lock that nobody waits for. The server takes it away with the session,
+// or, where a pooler lends sessions to many, with the transaction.
+constexpr Query mark_transaction{"mark_transaction",
+                                 "SELECT pg_advisory_xact_lock_shared($1::int8)"};
+
+std::string mark_session(std::int64_t mark) {
+    return mark == 0 ? "" : fmt::format("SELECT pg_advisory_lock_shared({});", mark);
+}
+
 constexpr const char* other_settings =
     "SET jit = off; SET statement_timeout = '4s';"
     "SET idle_in_transaction_session_timeout = '60s'";
@@ -60,13 +70,14 @@ constexpr const char* keepalive_settings =
 
 Connection::Connection(const ConnectOptions& options)
     : pipeline_(std::make_unique<Pipeline>(connect(options), options.connect_patience)),
-      works_on_queue_(options.works_on_queue) {
+      works_on_queue_(options.works_on_queue),
+      node_mark_(options.node_mark) {
     // A pooler invents the number that it tells when one connects.
     const Result answer = ask(backend_pid);
     if (Row(answer, 0).small() != PQbackendPID(pipeline_->wire())) pipeline_->set_pooled();
     sync();
     if (!is_pooled()) {
-        execute(std::string(keepalive_settings) +
+        execute(mark_session(node_mark_) + keepalive_settings +
                 (works_on_queue_ ? queue_settings : other_settings));
     }
     set_patience(options.answer_patience);
@@ -122,6 +133,7 @@ void Connection::start_transaction(const Query& query) {
     pipeline_->drop_kept();
     send(query);
     pipeline_->set_has_begun(true);
+    if (is_pooled() && node_mark_ != 0) send(mark_transaction, Params(node_mark_));
 }
 
 void Connection::commit() {

@@ -55,6 +55,9 @@ struct ConnectOptions {
     std::string application_name = "sluice";
     Millis connect_patience{2000};  // for one try of all hosts
     Millis answer_patience{5000};   // a server that is silent for longer counts as gone
+    // The node whose connection this is (Cluster::mark). Its sessions on the server are marked with
+    // it, so that others can end them when the node falls silent (silent_nodes.hpp). 0: no node's.
+    std::int64_t node_mark = 0;
     // Planner and lock settings of sessions that work on the queue; see the source. They hold for
     // the whole connection, or are sent with each transaction when a pooler is in between.
     bool works_on_queue = false;
@@ -123,6 +126,7 @@ class Connection {
 
     std::unique_ptr<Pipeline> pipeline_;
     bool works_on_queue_;
+    std::int64_t node_mark_;
 };
 
 }  // namespace sluice::postgres

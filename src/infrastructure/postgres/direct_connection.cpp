@@ -8,7 +8,8 @@ std::unique_ptr<Connection> connect_directly(const Urls& urls, const std::string
                                              Millis answer_patience) {
     ConnectOptions options{.url = urls.direct,
                            .application_name = application_name,
-                           .answer_patience = answer_patience};
+                           .answer_patience = answer_patience,
+                           .node_mark = urls.node_mark};
     if (urls.direct == urls.common) return std::make_unique<Connection>(options);
     try {
         return std::make_unique<Connection>(options);

@@ -12,6 +12,7 @@ namespace sluice::postgres {
 struct Urls {
     std::string direct;
     std::string common;
+    std::int64_t node_mark = 0;  // see ConnectOptions
 };
 
 // Connects directly, or, when that way is closed, as everybody does. Throws as Connection does.

@@ -18,6 +18,14 @@ SELECT s.name, count(*)::int4, bool_or(s.owner = d.owner AND d.until > now())
 FROM sluice.seat s JOIN sluice.duty d ON d.name = 'watch'
 WHERE s.until > now() + interval '105 seconds' GROUP BY s.owner, s.name ORDER BY s.name)sql"};
 
+// See silent_nodes.cpp for marks.
+constexpr Query count_foreign_sessions{"", R"sql(
+SELECT count(*)::int4 FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND a.datname = current_database()
+    AND EXISTS (SELECT FROM sluice.seat s WHERE s.owner = (l.classid::int8 << 32) | l.objid::int8)
+    AND NOT pg_has_role(a.usesysid, 'MEMBER')
+    AND NOT pg_has_role('pg_signal_backend', 'MEMBER'))sql"};
+
 std::vector<LivingNode> read_nodes(Connection& connection) {
     const Result rows = connection.ask(list_nodes);
     connection.sync();
@@ -45,7 +53,11 @@ Inspection inspect(Connection& connection) {
     seen.connections_max = row.small();
     seen.forgotten_transactions = row.small();
     seen.has_store = row.flag();
-    if (seen.has_store) seen.nodes = read_nodes(connection);
+    if (!seen.has_store) return seen;
+    seen.nodes = read_nodes(connection);
+    const Result foreign = connection.ask(count_foreign_sessions);
+    connection.sync();
+    seen.foreign_sessions = Row(foreign, 0).small();
     return seen;
 }
 

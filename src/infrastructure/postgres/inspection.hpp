@@ -24,6 +24,7 @@ struct Inspection {
     int forgotten_transactions = 0;  // open, and idle for more than five minutes
     bool has_store = false;
     std::vector<LivingNode> nodes;
+    int foreign_sessions = 0;  // of nodes; this role could not end them if their node fell silent
 };
 
 // Reads only. Outside of a transaction.

@@ -26,6 +26,7 @@ Timestamp first_moment(Connection& connection, const Query& query) {
 PostgresStore::PostgresStore(std::shared_ptr<Cluster> cluster)
     : cluster_(std::move(cluster)), writer_{.options = {.url = cluster_->url}} {
     writer_.options.works_on_queue = true;
+    writer_.options.node_mark = cluster_->mark();
     writer_.connection = std::make_unique<Connection>(writer_.options);
     Connection& connection = *writer_.connection;
     check_durability(connection);
@@ -62,7 +63,7 @@ std::unique_ptr<Session> PostgresStore::begin() {
 }
 
 std::unique_ptr<JobReader> PostgresStore::reader() {
-    return std::make_unique<PostgresReader>(ConnectOptions{.url = cluster_->url});
+    return std::make_unique<PostgresReader>(ConnectOptions{.url = cluster_->url, .node_mark = cluster_->mark()});
 }
 
 }  // namespace sluice

@@ -20,7 +20,8 @@ WITH seats AS (
         SELECT number FROM sluice.seat WHERE owner = $1::int8 FOR UPDATE SKIP LOCKED)),
 duty AS (
     UPDATE sluice.duty SET owner = $1::int8, until = now() + $3::int8 * interval '1 microsecond'
-    WHERE name = 'watch' AND (owner = $1::int8 OR until < now()) RETURNING name),
+    WHERE name = (SELECT name FROM sluice.duty WHERE name = 'watch'
+                  AND (owner = $1::int8 OR until < now()) FOR UPDATE SKIP LOCKED) RETURNING name),
 silence AS (
     SELECT (extract(epoch FROM now() - before.until) * 1000000)::int8 AS micros
     FROM sluice.duty before, duty

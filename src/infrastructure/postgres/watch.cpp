@@ -1,5 +1,6 @@
 #include "infrastructure/postgres/watch.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -31,6 +32,12 @@ constexpr Query notify_query{"notify", R"sql(
 SELECT set_config('synchronous_commit', 'off', true), pg_notify('sluice', payload)
 FROM unnest($1::text[]) payload)sql"};
 
+constexpr std::string_view insufficient_privilege = "42501";
+
+// A lock that a tick waits for may be in the hands of a node that fell silent: to look again ends
+// its sessions.
+constexpr const char* watch_settings = "LISTEN sluice; SET lock_timeout = '1s'";
+
 std::string error_field(const std::string& error) {
     std::string fields = R"("error":)";
     append_json_string(fields, error);
@@ -42,7 +49,9 @@ std::string error_field(const std::string& error) {
 Watch::Watch(Cluster& cluster, DatabaseTime& time, Options options)
     : cluster_(cluster),
       time_(time),
-      urls_{.direct = std::move(options.listen_url), .common = cluster.url},
+      urls_{.direct = std::move(options.listen_url),
+            .common = cluster.url,
+            .node_mark = cluster.mark()},
       retention_(options.retention) {}
 
 Watch::~Watch() {
@@ -107,7 +116,7 @@ void Watch::connect() {
     connection_ = connect_directly(urls_, "sluice watch", answer_patience);
     connected_at_ = since_boot();
     if (!connection_->is_pooled()) {
-        connection_->execute("LISTEN sluice");
+        connection_->execute(watch_settings);
         listening_ = true;
     } else if (!std::exchange(said_that_it_polls_, true)) {
         log::warn(
@@ -143,6 +152,7 @@ Duration Watch::until_next_look() const {
 
 void Watch::look_around() {
     last_look_ = since_boot();
+    look_at_others();
     const Tick seen = tick(*connection_, cluster_.owner, claims_wait_);
     time_.correct(seen.time, seen.trip);
     duty_until_ = seen.has_duty ? last_look_ + duty_term : Duration{};
@@ -160,6 +170,28 @@ void Watch::look_around() {
     std::map<LaneId, int> ready;
     for (const LaneId lane : seen.ready) ready[lane] = hinted_at_once;
     hint(ready, due < seen.time + near ? due : never);
+}
+
+// Before the tick, which may have to wait for what they hold.
+void Watch::look_at_others() {
+    try {
+        const LookAtOthers look = end_silent_nodes(*connection_, cluster_.owner,
+                                                   looks_.counts_until(), looks_.is_first());
+        looks_.add(look.at);
+        for (const SilentNode& node : look.ended) {
+            std::string fields = fmt::format(R"("sessions":{},"node":)", node.sessions);
+            append_json_string(fields, node.name);
+            log::warn("a node fell silent: its sessions in the database were ended", fields);
+        }
+        said_that_it_may_not_end_ = false;
+    } catch (const Refused& refused) {
+        if (refused.sqlstate() != insufficient_privilege) throw;
+        if (std::exchange(said_that_it_may_not_end_, true)) return;
+        log::warn(
+            "a node fell silent, and its sessions in the database cannot be ended: have all nodes "
+            "use one role, or grant pg_signal_backend",
+            error_field(refused.what()));
+    }
 }
 
 void Watch::hear(const std::vector<Connection::Notification>& notifications) {

@@ -15,6 +15,7 @@
 #include "infrastructure/postgres/direct_connection.hpp"
 #include "infrastructure/postgres/housekeeper.hpp"
 #include "infrastructure/postgres/outbox.hpp"
+#include "infrastructure/postgres/silent_nodes.hpp"
 
 namespace sluice::postgres {
 
@@ -59,6 +60,7 @@ class Watch : public Wakeups {
     void connect();
     void turn();
     void look_around();
+    void look_at_others();
     void hear(const std::vector<Connection::Notification>& notifications);
     void tell_others();
     void notify(const HintMessage& message);
@@ -83,6 +85,7 @@ class Watch : public Wakeups {
     std::atomic<Duration> duty_until_ = Duration{};  // since boot, as all durations below
 
     // Of the thread alone.
+    SteadyLooks looks_;
     std::unique_ptr<Connection> connection_;
     std::map<std::int64_t, Duration> heard_;  // other owners, and when they were heard last
     int seated_nodes_ = 0;                    // others, as the last tick has counted them
@@ -93,6 +96,7 @@ class Watch : public Wakeups {
     Duration pause_{};  // before the next try to connect
     bool said_that_it_polls_ = false;
     bool said_that_it_is_lost_ = false;
+    bool said_that_it_may_not_end_ = false;
 
     std::unique_ptr<Housekeeper> housekeeper_;
     std::thread thread_;

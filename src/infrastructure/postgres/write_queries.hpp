@@ -270,9 +270,11 @@ SELECT unnest($1::text[]), unnest($2::text[]), unnest($3::text[]), unnest($4::in
 
 // ── the commit ──
 // Fails (division by zero), and the commit with it, when another node has taken the seat, or when
-// the commit was given up for lost and shut out.
+// the commit was given up for lost and shut out. To commit is a sign of life, too: the tick passes
+// over seats that are signed at that moment.
 inline constexpr Query sign{"sign", R"sql(
-WITH signed AS (UPDATE sluice.seat SET commits = $3::int8, last_id = greatest(last_id, $4::int8)
+WITH signed AS (UPDATE sluice.seat SET commits = $3::int8, last_id = greatest(last_id, $4::int8),
+        until = greatest(until, now() + interval '2 minutes')
     WHERE number = $1::int4 AND owner = $2::int8 AND commits = $3::int8 - 1 RETURNING 1)
 SELECT 1 / count(*) FROM signed)sql"};
 inline constexpr std::string_view seat_is_taken = "22012";

@@ -14,13 +14,11 @@ void ready(Call call) {
         return call.reply.send(
             problem_of({ErrorCode::shutting_down, "the engine is stopping", ""}, request_id));
     }
-    // Goes the way that every write goes, so that a store that does not answer shows.
-    call.app.commands.post_one<AskDepths>(
-        {.count = false},
-        [reply = call.reply, request_id = std::move(request_id)](Result<Depths> depths) {
-            reply.send(depths ? json(200, R"({"status":"ready"})")
-                              : problem_of(depths.error(), request_id));
-        });
+    // Goes the ways that every write goes, so that a store that does not answer shows.
+    call.app.commands.ask_ready([reply = call.reply, request_id = std::move(request_id)](
+                                    const std::optional<Error>& reason) {
+        reply.send(reason ? problem_of(*reason, request_id) : json(200, R"({"status":"ready"})"));
+    });
 }
 
 // What is queued is counted beside the commits, where the store can; it may take a while.

@@ -5,7 +5,7 @@
 namespace sluice::http {
 
 void health(Call call);   // the process is there
-void ready(Call call);    // the store answers, and the engine is not stopping
+void ready(Call call);    // every committer commits, and the engine is not stopping
 void metrics(Call call);  // Prometheus text
 
 }  // namespace sluice::http
