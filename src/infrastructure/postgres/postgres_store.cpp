@@ -63,7 +63,8 @@ std::unique_ptr<Session> PostgresStore::begin() {
 }
 
 std::unique_ptr<JobReader> PostgresStore::reader() {
-    return std::make_unique<PostgresReader>(ConnectOptions{.url = cluster_->url, .node_mark = cluster_->mark()});
+    return std::make_unique<PostgresReader>(
+        ConnectOptions{.url = cluster_->url, .node_mark = cluster_->mark()});
 }
 
 }  // namespace sluice
