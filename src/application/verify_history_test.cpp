@@ -31,7 +31,7 @@ class TamperedReader : public JobReader {
         if (std::ssize(all) > limit) all.resize(static_cast<std::size_t>(limit));
         return all;
     }
-    std::vector<Job> list(const JobFilter& filter, JobId before, int limit) override {
+    std::vector<Job> list(const JobFilter& filter, JobId before, ListLimit limit) override {
         return inner_->list(filter, before, limit);
     }
     std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit) override {

@@ -12,15 +12,16 @@ namespace sluice {
 // Calls use(job) for each job, newest first, until it returns false.
 template <class List, class Use>
 void walk_list(List&& list, Use&& use) {
-    constexpr int step = 1000;
+    const ListLimit step(1000, 4 * 1024 * 1024);
     JobId before = newest;
     for (bool more = true; more;) {
-        std::vector<Job> jobs = list(before, step);
-        more = std::ssize(jobs) == step;
-        for (Job& job : jobs) {
+        ListCount count(step);
+        for (Job& job : list(before, step)) {
             before = job.spec.id;
+            count.add(job);
             if (!use(std::move(job))) return;
         }
+        more = count.is_full();
     }
 }
 

@@ -31,6 +31,24 @@ TEST_P(StoreContract, ListShowsOneTenantOrAllWhenNoneIsNamed) {
     EXPECT_EQ(list({.tenant = ""}), (Ids{{2}, {1}}));
 }
 
+TEST_P(StoreContract, ListEndsWithTheJobThatReachesItsLimitOfBytes) {
+    for (std::int64_t id = 1; id <= 40; ++id) {
+        JobSpec large = spec(id, id % 2 == 0 ? "even" : "odd");
+        large.payload = '"' + std::string(998, 'x') + '"';
+        large.payload_digest = sha256(large.payload);
+        put(large);
+    }
+
+    EXPECT_EQ(list({}, newest, {100, 1}), Ids{{40}});
+    EXPECT_EQ(list({}, newest, {100, 2000}), (Ids{{40}, {39}}));
+    EXPECT_EQ(list({}, newest, {100, 2001}), (Ids{{40}, {39}, {38}}));
+    EXPECT_EQ(list({}, newest, {2, 100'000}), (Ids{{40}, {39}}));
+    EXPECT_EQ(list({.type = "even"}, {39}, {100, 2000}), (Ids{{38}, {36}}));
+    EXPECT_EQ(list({.type = "odd"}, newest, {100, 100'000}).size(), 20u);
+    EXPECT_EQ(list({}, newest, {100, 36'000}).size(), 36u);
+    EXPECT_EQ(list({}, newest, {0, 2000}), Ids{});
+}
+
 TEST_P(StoreContract, ListShowsTheStatesThatAreNamed) {
     put(spec(1, "a"));
     put_running(spec(2, "b"));

@@ -106,7 +106,7 @@ std::optional<JobId> StoreContract::holder(const std::string& key, const std::st
     return store->begin()->leases().holders(tenant, {&key, 1}).front();
 }
 
-StoreContract::Ids StoreContract::list(const JobFilter& filter, JobId before, int limit) {
+StoreContract::Ids StoreContract::list(const JobFilter& filter, JobId before, ListLimit limit) {
     return ids_of(store->reader()->list(filter, before, limit));
 }
 

@@ -79,7 +79,7 @@ class StoreContract : public testing::TestWithParam<StoreUnderTest> {
     std::optional<JobId> holder(const std::string& key, const std::string& tenant = "default");
 
     std::optional<Job> find(JobId id) { return store->reader()->find_one(id); }
-    Ids list(const JobFilter& filter, JobId before = newest, int limit = 100);
+    Ids list(const JobFilter& filter, JobId before = newest, ListLimit limit = 100);
 
     std::unique_ptr<Store> store = GetParam().open();
 };

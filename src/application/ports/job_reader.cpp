@@ -16,6 +16,11 @@ bool contains(const List& list, const typename List::value_type& value) {
 
 }  // namespace
 
+std::size_t text_bytes(const Job& job) {
+    return job.spec.payload.size() + job.result.size() + job.message.size() +
+           job.error_message.size();
+}
+
 bool JobFilter::accepts(const Job& job) const {
     const JobSpec& spec = job.spec;
     return matches(tenant, spec.tenant) && (states.empty() || contains(states, job.state)) &&

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,6 +36,37 @@ struct JobFilter {
     bool accepts(const Job& job) const;
 };
 
+// How much a list shows at the most. A number of jobs alone is one, too.
+struct ListLimit {
+    ListLimit(int jobs_max, std::size_t bytes_max = SIZE_MAX)
+        : jobs(jobs_max), bytes(bytes_max) {}
+
+    int jobs;
+    std::size_t bytes;  // of text_bytes(): the list ends with the job that reaches them
+};
+
+// What the texts of a job take that may be long.
+std::size_t text_bytes(const Job& job);
+
+// Counts the jobs of a list against its limit.
+class ListCount {
+  public:
+    explicit ListCount(ListLimit limit) : limit_(limit) {}
+
+    void add(const Job& job) {
+        ++jobs_;
+        bytes_ += text_bytes(job);
+    }
+
+    // Whether the list ends here, so that more jobs may follow.
+    bool is_full() const { return jobs_ >= limit_.jobs || bytes_ >= limit_.bytes; }
+
+  private:
+    ListLimit limit_;
+    int jobs_ = 0;
+    std::size_t bytes_ = 0;
+};
+
 // Reads jobs and what happened to them. Each sentence below has a test in tests/contract/, which
 // every store must pass. Throws StoreUnavailable when the store cannot answer.
 //
@@ -47,8 +79,9 @@ class JobReader {
     // The jobs of these ids, in this order; nothing where no job has the id.
     virtual std::vector<std::optional<Job>> find(std::span<const JobId> ids) = 0;
 
-    // Jobs that the filter accepts with ids below `before`, newest first, `limit` at the most.
-    virtual std::vector<Job> list(const JobFilter& filter, JobId before, int limit) = 0;
+    // Jobs that the filter accepts with ids below `before`, newest first, `limit` at the most. By
+    // its bytes a limit ends a list after a job, never before the first one.
+    virtual std::vector<Job> list(const JobFilter& filter, JobId before, ListLimit limit) = 0;
 
     // The same from the newest, without the first `offset` of them.
     virtual std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit) = 0;

@@ -32,11 +32,14 @@ std::vector<std::optional<Job>> MemoryRecords::find(std::span<const JobId> ids) 
     return found;
 }
 
-std::vector<Job> MemoryRecords::list(const JobFilter& filter, JobId before, int limit) const {
+std::vector<Job> MemoryRecords::list(const JobFilter& filter, JobId before, ListLimit limit) const {
     std::vector<Job> found;
-    for (auto row = jobs.lower_bound(before); row != jobs.begin() && std::ssize(found) < limit;) {
+    ListCount count(limit);
+    for (auto row = jobs.lower_bound(before); row != jobs.begin() && !count.is_full();) {
         --row;
-        if (filter.accepts(row->second.job)) found.push_back(row->second.job);
+        if (!filter.accepts(row->second.job)) continue;
+        found.push_back(row->second.job);
+        count.add(found.back());
     }
     return found;
 }

@@ -35,7 +35,7 @@ struct MemoryRecords {
     Timestamp seen_now = Timestamp::min();  // up to when timed jobs were let into the queue
 
     std::vector<std::optional<Job>> find(std::span<const JobId> ids) const;
-    std::vector<Job> list(const JobFilter& filter, JobId before, int limit) const;
+    std::vector<Job> list(const JobFilter& filter, JobId before, ListLimit limit) const;
     std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit) const;
     std::int64_t count(const JobFilter& filter) const;
     std::vector<Event> events_after(JobId job, std::int64_t after, int limit) const;

@@ -53,7 +53,7 @@ std::vector<std::optional<Job>> MemoryJobs::find(std::span<const JobId> ids) {
     return work_.records.find(ids);
 }
 
-std::vector<Job> MemoryJobs::list(const JobFilter& filter, JobId before, int limit) {
+std::vector<Job> MemoryJobs::list(const JobFilter& filter, JobId before, ListLimit limit) {
     return work_.records.list(filter, before, limit);
 }
 

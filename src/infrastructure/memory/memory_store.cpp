@@ -42,7 +42,7 @@ class MemoryReader : public JobReader {
         const std::lock_guard lock(mutex_);
         return records_.find(ids);
     }
-    std::vector<Job> list(const JobFilter& filter, JobId before, int limit) override {
+    std::vector<Job> list(const JobFilter& filter, JobId before, ListLimit limit) override {
         const std::lock_guard lock(mutex_);
         return records_.list(filter, before, limit);
     }

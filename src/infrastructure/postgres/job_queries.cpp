@@ -15,6 +15,9 @@ namespace {
 constexpr int candidates_min = 32;
 constexpr int candidates_max = 1000;
 
+// So many jobs are read at once where a list has a limit of bytes: more could be large.
+constexpr std::size_t few_together = 32;
+
 // Unfinished jobs are mostly among the newest, or they are few. So the newest are walked, in the
 // case of a deep queue, and the rest is read from the queue's tables, in the case of a deep
 // archive.
@@ -42,13 +45,14 @@ Job read_job(Row& row) {
 // One page of a list, while it fills.
 class Page {
   public:
-    Page(Connection& connection, const JobFilter& filter, int limit)
+    Page(Connection& connection, const JobFilter& filter, ListLimit limit)
         : connection_(connection),
           filter_(filter),
-          limit_(static_cast<std::size_t>(limit)),
-          chunk_(std::clamp(limit, candidates_min, candidates_max)) {}
+          count_(limit),
+          chunk_(std::clamp(limit.jobs, candidates_min, candidates_max)),
+          together_(limit.bytes == SIZE_MAX ? candidates_max : few_together) {}
 
-    bool is_full() const { return jobs_.size() == limit_; }
+    bool is_full() const { return count_.is_full(); }
 
     void fill(ListDriver driver, IdRange range) {
         for (bool more = true; more && !is_full();) {
@@ -64,16 +68,23 @@ class Page {
 
   private:
     void add_accepted(std::span<const JobId> ids) {
-        for (std::optional<Job>& job : find_jobs(connection_, ids)) {
-            if (is_full()) return;
-            if (job && filter_.accepts(*job)) jobs_.push_back(std::move(*job));
+        while (!ids.empty() && !is_full()) {
+            const std::size_t some = std::min(ids.size(), together_);
+            for (std::optional<Job>& job : find_jobs(connection_, ids.first(some))) {
+                if (is_full()) return;
+                if (!job || !filter_.accepts(*job)) continue;
+                jobs_.push_back(std::move(*job));
+                count_.add(jobs_.back());
+            }
+            ids = ids.subspan(some);
         }
     }
 
     Connection& connection_;
     const JobFilter& filter_;
-    std::size_t limit_;
+    ListCount count_;
     int chunk_;
+    std::size_t together_;  // how many jobs are read at once
     std::vector<Job> jobs_;
 };
 
@@ -132,10 +143,9 @@ std::unordered_map<JobId, JobSpec> take_specs(Connection& connection, Connection
 }
 
 std::vector<Job> list_jobs(Connection& connection, const JobFilter& filter, JobId before,
-                           int limit) {
-    if (limit <= 0) return {};
-
+                           ListLimit limit) {
     Page page(connection, filter, limit);
+    if (page.is_full()) return {};
     const ListDriver driver = driver_of(filter);
     if (driver == ListDriver::queue) {
         fill_with_unfinished(connection, page, {before, filter.from});
@@ -149,7 +159,9 @@ std::vector<Job> page_of_jobs(Connection& connection, const JobFilter& filter, s
                               int limit) {
     if (!is_exact_in_sql(filter)) {
         return page_by_walking(
-            [&](JobId before, int step) { return list_jobs(connection, filter, before, step); },
+            [&](JobId before, ListLimit step) {
+                return list_jobs(connection, filter, before, step);
+            },
             offset, limit);
     }
     const ListQuery query = page_query(filter, offset, limit);
@@ -163,8 +175,9 @@ std::vector<Job> page_of_jobs(Connection& connection, const JobFilter& filter, s
 
 std::int64_t count_jobs(Connection& connection, const JobFilter& filter) {
     if (!is_exact_in_sql(filter)) {
-        return count_by_walking(
-            [&](JobId before, int step) { return list_jobs(connection, filter, before, step); });
+        return count_by_walking([&](JobId before, ListLimit step) {
+            return list_jobs(connection, filter, before, step);
+        });
     }
     const ListQuery query = count_query(filter);
     const Result counted = connection.ask({"", query.text}, query.params);

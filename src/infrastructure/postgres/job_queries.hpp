@@ -24,7 +24,7 @@ std::unordered_map<JobId, JobSpec> take_specs(Connection& connection, Connection
 
 // Several statements each: one moment only in a snapshot.
 std::vector<Job> list_jobs(Connection& connection, const JobFilter& filter, JobId before,
-                           int limit);
+                           ListLimit limit);
 std::vector<Job> page_of_jobs(Connection& connection, const JobFilter& filter, std::int64_t offset,
                               int limit);
 std::int64_t count_jobs(Connection& connection, const JobFilter& filter);

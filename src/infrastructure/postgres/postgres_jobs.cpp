@@ -98,7 +98,7 @@ std::vector<std::optional<Job>> PostgresJobs::find(std::span<const JobId> ids) {
     return work_.find(ids);
 }
 
-std::vector<Job> PostgresJobs::list(const JobFilter& filter, JobId before, int limit) {
+std::vector<Job> PostgresJobs::list(const JobFilter& filter, JobId before, ListLimit limit) {
     work_.writes.flush();
     return list_jobs(work_.connection, filter, before, limit);
 }

@@ -11,7 +11,7 @@ std::vector<std::optional<Job>> PostgresReader::find(std::span<const JobId> ids)
     return connection_.ask([&](Connection& connection) { return find_jobs(connection, ids); });
 }
 
-std::vector<Job> PostgresReader::list(const JobFilter& filter, JobId before, int limit) {
+std::vector<Job> PostgresReader::list(const JobFilter& filter, JobId before, ListLimit limit) {
     return connection_.ask_in_snapshot(
         [&](Connection& connection) { return list_jobs(connection, filter, before, limit); });
 }

@@ -56,7 +56,7 @@ void TransactionReader::bring_along(std::span<const std::optional<Job>> jobs) {
     }
 }
 
-std::vector<Job> TransactionReader::list(const JobFilter& filter, JobId before, int limit) {
+std::vector<Job> TransactionReader::list(const JobFilter& filter, JobId before, ListLimit limit) {
     return list_jobs(connection_, filter, before, limit);
 }
 

@@ -96,14 +96,14 @@ Job JobQueries::find_listed(JobId id) {
     return std::move(*job);
 }
 
-std::vector<Job> JobQueries::list(const JobFilter& filter, JobId before, int limit) {
+std::vector<Job> JobQueries::list(const JobFilter& filter, JobId before, ListLimit limit) {
     std::vector<Job> jobs;
-    if (limit <= 0) return jobs;
+    ListCount count(limit);
+    if (count.is_full()) return jobs;
 
     ListQuery query(connection_, filter);
-    const auto wanted = static_cast<std::size_t>(limit);
-    const int chunk = std::clamp(limit, candidates_min, candidates_max);
-    for (bool more = true; more && jobs.size() < wanted;) {
+    const int chunk = std::clamp(limit.jobs, candidates_min, candidates_max);
+    for (bool more = true; more && !count.is_full();) {
         const std::vector<JobId> candidates = query.next(before, chunk);
         more = candidates.size() == static_cast<std::size_t>(chunk);
         for (const JobId id : candidates) {
@@ -111,7 +111,8 @@ std::vector<Job> JobQueries::list(const JobFilter& filter, JobId before, int lim
             Job job = find_listed(id);
             if (!filter.accepts(job)) continue;
             jobs.push_back(std::move(job));
-            if (jobs.size() == wanted) break;
+            count.add(jobs.back());
+            if (count.is_full()) break;
         }
     }
     return jobs;
@@ -119,8 +120,9 @@ std::vector<Job> JobQueries::list(const JobFilter& filter, JobId before, int lim
 
 std::vector<Job> JobQueries::page(const JobFilter& filter, std::int64_t offset, int limit) {
     if (!is_exact_in_sql(filter)) {
-        return page_by_walking([&](JobId before, int step) { return list(filter, before, step); },
-                               offset, limit);
+        return page_by_walking(
+            [&](JobId before, ListLimit step) { return list(filter, before, step); }, offset,
+            limit);
     }
 
     std::vector<Job> jobs;
@@ -132,7 +134,8 @@ std::vector<Job> JobQueries::page(const JobFilter& filter, std::int64_t offset, 
 
 std::int64_t JobQueries::count(const JobFilter& filter) {
     if (!is_exact_in_sql(filter)) {
-        return count_by_walking([&](JobId before, int step) { return list(filter, before, step); });
+        return count_by_walking(
+            [&](JobId before, ListLimit step) { return list(filter, before, step); });
     }
     return count_jobs(connection_, filter);
 }

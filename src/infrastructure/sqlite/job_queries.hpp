@@ -23,7 +23,7 @@ class JobQueries {
     Job find_queued(JobId id);
     Job find_leased(JobId id);
 
-    std::vector<Job> list(const JobFilter& filter, JobId before, int limit);
+    std::vector<Job> list(const JobFilter& filter, JobId before, ListLimit limit);
     std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit);
     std::int64_t count(const JobFilter& filter);
     std::vector<Event> events(JobId job, std::int64_t after, int limit);

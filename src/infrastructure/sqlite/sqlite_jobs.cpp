@@ -51,7 +51,7 @@ std::vector<std::optional<Job>> SqliteJobs::find(std::span<const JobId> ids) {
     return jobs;
 }
 
-std::vector<Job> SqliteJobs::list(const JobFilter& filter, JobId before, int limit) {
+std::vector<Job> SqliteJobs::list(const JobFilter& filter, JobId before, ListLimit limit) {
     return queries_.list(filter, before, limit);
 }
 

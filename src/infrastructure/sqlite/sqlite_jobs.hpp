@@ -15,7 +15,7 @@ class SqliteJobs final : public JobStore {
                EntityReader& entities);
 
     std::vector<std::optional<Job>> find(std::span<const JobId> ids) override;
-    std::vector<Job> list(const JobFilter& filter, JobId before, int limit) override;
+    std::vector<Job> list(const JobFilter& filter, JobId before, ListLimit limit) override;
     std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit) override;
     std::int64_t count(const JobFilter& filter) override;
     std::vector<Event> events(JobId job, std::int64_t after, int limit) override;

@@ -13,7 +13,7 @@ std::vector<std::optional<Job>> SqliteReader::find(std::span<const JobId> ids) {
     return queries_.find(ids);
 }
 
-std::vector<Job> SqliteReader::list(const JobFilter& filter, JobId before, int limit) {
+std::vector<Job> SqliteReader::list(const JobFilter& filter, JobId before, ListLimit limit) {
     const Snapshot snapshot(connection_.get());
     return queries_.list(filter, before, limit);
 }
