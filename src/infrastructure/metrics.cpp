@@ -70,6 +70,13 @@ struct Metrics::Families {
     prometheus::Family<prometheus::Histogram>& requests =
         family(registry, BuildHistogram(), "sluice_http_request_seconds",
                "Time to answer a request, waiting for work included");
+    prometheus::Gauge& answer_bytes = family(registry, BuildGauge(), "sluice_http_answer_bytes",
+                                             "Bytes of large answers that wait for their readers")
+                                          .Add({});
+    prometheus::Counter& cut_readers = counter(
+        "sluice_http_cut_readers_total", "Readers of large answers that were cut to make room");
+    prometheus::Counter& refused_answers =
+        counter("sluice_http_refused_answers_total", "Large answers for which there was no room");
     prometheus::Family<prometheus::Gauge>& depth = family(
         registry, BuildGauge(), "sluice_queue_depth", "Jobs that are queued, by queue and type");
 
@@ -128,6 +135,15 @@ void Metrics::answered(std::string_view verb, std::string_view route, int status
         histogram = known;
     }
     histogram->Observe(to_seconds(took));
+}
+
+void Metrics::answering(const Answers& answers) {
+    families_->answer_bytes.Set(static_cast<double>(answers.bytes));
+    const auto set = [](prometheus::Counter& counter, std::uint64_t total) {
+        counter.Increment(static_cast<double>(total) - counter.Value());
+    };
+    set(families_->cut_readers, answers.cut);
+    set(families_->refused_answers, answers.refused);
 }
 
 std::string Metrics::text(const Depths& depths) {

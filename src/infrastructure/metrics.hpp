@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,6 +20,15 @@ class Metrics : public Telemetry {
 
     // One answered request; `route` is a pattern such as /api/v1/jobs/{id}, never a path.
     void answered(std::string_view verb, std::string_view route, int status, Duration took);
+
+    // What becomes of large answers: bytes on their way out now, and how many since the start lost
+    // their reader to make room, or were refused for want of it.
+    struct Answers {
+        std::size_t bytes = 0;
+        std::uint64_t cut = 0;
+        std::uint64_t refused = 0;
+    };
+    void answering(const Answers& answers);
 
     // Everything so far and the depth of the queues, in Prometheus' text format.
     std::string text(const Depths& depths);

@@ -8,6 +8,10 @@ namespace {
 
 constexpr std::size_t waiting_max = 10'000;
 
+// So many answers may wait for the I/O thread. They may be large, and readers are faster than it is
+// when it has much to do.
+constexpr int undelivered_max = 8;
+
 }  // namespace
 
 ReaderPool::ReaderPool(Store& store, int threads, Deliver deliver)
@@ -47,14 +51,25 @@ void ReaderPool::note_health(const std::string& failure) {
 void ReaderPool::serve() {
     const auto reader = store_.reader();
     for (std::unique_lock lock(mutex_);;) {
-        arrived_.wait(lock, [this] { return stop_ || !waiting_.empty(); });
+        arrived_.wait(lock, [this] {
+            return stop_ || (!waiting_.empty() && undelivered_ < undelivered_max);
+        });
         if (waiting_.empty()) return;
         const auto work = std::move(waiting_.front());
         waiting_.pop_front();
+        ++undelivered_;
         lock.unlock();
-        deliver_(work(*reader));
+        deliver_([this, delivery = work(*reader)] {
+            note_delivered();
+            delivery();
+        });
         lock.lock();
     }
+}
+
+void ReaderPool::note_delivered() {
+    const std::lock_guard lock(mutex_);
+    if (undelivered_-- == undelivered_max) arrived_.notify_one();
 }
 
 }  // namespace sluice

@@ -15,7 +15,8 @@ namespace sluice {
 // A few threads, each with its own reader, that answer questions beside the committing thread.
 class ReaderPool : public QueryQueue {
   public:
-    // `deliver` is called on the pool's threads with tasks for the I/O thread.
+    // `deliver` is called on the pool's threads with tasks for the I/O thread, which runs none of
+    // them after the pool is gone. While some wait there, no further question is answered.
     using Deliver = std::function<void(std::function<void()> task)>;
 
     ReaderPool(Store& store, int threads, Deliver deliver);
@@ -29,12 +30,14 @@ class ReaderPool : public QueryQueue {
 
   private:
     void serve();
+    void note_delivered();
 
     Store& store_;
     Deliver deliver_;
     std::mutex mutex_;
     std::condition_variable arrived_;
     std::deque<std::function<Delivery(JobReader&)>> waiting_;
+    int undelivered_ = 0;  // answers that have not arrived on the I/O thread, or are being made
     bool stop_ = false;
     std::atomic<bool> fails_ = false;
     std::vector<std::thread> threads_;  // last: they use all of the above

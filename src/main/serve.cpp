@@ -214,7 +214,12 @@ void run_engine(const Config& config, bool welcome, const ServiceManager& manage
                   .access = access,
                   .turnstile = turnstile,
                   .seal = seal,
-                  .metrics_text = [&](const Depths& depths) { return metrics.text(depths); },
+                  .metrics_text =
+                      [&](const Depths& depths) {
+                          const http::AnswerFigures answers = server.answers();
+                          metrics.answering({answers.bytes, answers.cut, answers.refused});
+                          return metrics.text(depths);
+                      },
                   .new_secret = random_secret,
                   .on_denied = log_denial,
                   .default_lease = config.default_lease,

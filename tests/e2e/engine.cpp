@@ -133,9 +133,17 @@ void Engine::kill() {
 }
 
 std::int64_t Engine::resident_kilobytes() const {
+    return memory_figure("VmRSS:");
+}
+
+std::int64_t Engine::most_resident_kilobytes() const {
+    return memory_figure("VmHWM:");
+}
+
+std::int64_t Engine::memory_figure(std::string_view name) const {
     std::ifstream status("/proc/" + std::to_string(process_.pid()) + "/status");
     for (std::string line; std::getline(status, line);) {
-        if (line.starts_with("VmRSS:")) return std::stoll(line.substr(6));
+        if (line.starts_with(name)) return std::stoll(line.substr(name.size()));
     }
     throw std::runtime_error("the engine is gone");
 }

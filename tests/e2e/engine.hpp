@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "e2e/process.hpp"
@@ -52,9 +53,11 @@ class Engine {
 
     // Memory that it really uses.
     std::int64_t resident_kilobytes() const;
+    std::int64_t most_resident_kilobytes() const;  // since it was started
 
   private:
     void read_port();
+    std::int64_t memory_figure(std::string_view name) const;
 
     Process process_;
     std::uint16_t port_ = 0;

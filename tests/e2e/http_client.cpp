@@ -141,6 +141,9 @@ std::optional<Response> Client::receive(Millis patience) {
     const auto deadline = Clock::now() + patience;
     std::optional<Response> response = receive_head(patience);
     if (!response) return std::nullopt;
+    if (response->header("Transfer-Encoding") == "chunked") {
+        return receive_chunks(response->body, deadline) ? response : std::nullopt;
+    }
     const std::string length = response->header("Content-Length");
     const std::size_t size = length.empty() ? 0 : std::stoul(length);
     while (input_.size() < size) {
@@ -149,6 +152,25 @@ std::optional<Response> Client::receive(Millis patience) {
     response->body = input_.substr(0, size);
     input_.erase(0, size);
     return response;
+}
+
+// False: the end did not come in time, or at all.
+bool Client::receive_chunks(std::string& body, Clock::time_point deadline) {
+    for (;;) {
+        std::size_t line = 0;
+        while ((line = input_.find("\r\n")) == std::string::npos) {
+            if (!fill(deadline)) return false;
+        }
+        const std::size_t begin = line + 2;
+        const std::size_t size = std::stoul(input_.substr(0, line), nullptr, 16);
+        while (input_.size() < begin + size + 2) {
+            if (!fill(deadline)) return false;
+        }
+        if (input_.substr(begin + size, 2) != "\r\n") throw std::runtime_error("a broken chunk");
+        body += input_.substr(begin, size);
+        input_.erase(0, begin + size + 2);
+        if (size == 0) return true;
+    }
 }
 
 std::string Client::receive_some(Millis patience) {

@@ -61,6 +61,7 @@ class Client {
 
   private:
     bool fill(std::chrono::steady_clock::time_point deadline);
+    bool receive_chunks(std::string& body, std::chrono::steady_clock::time_point deadline);
 
     std::uint16_t port_;
     int socket_ = -1;

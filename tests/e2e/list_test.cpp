@@ -1,4 +1,5 @@
 // Lists of jobs: every filter, and pages by cursor.
+#include <algorithm>
 #include <set>
 
 #include "e2e/api.hpp"
@@ -124,6 +125,87 @@ TEST_P(ListJobs, PagesThroughAllWithoutRepeatOrGap) {
     EXPECT_EQ(seen.size(), 25u);
     EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()), wanted);
     EXPECT_TRUE(std::is_sorted(seen.rbegin(), seen.rend()));
+}
+
+constexpr std::size_t page_bytes = 4 * 1024 * 1024;
+
+// What a page is made of has payload, result and secrets; what counts is the text that is sent.
+TEST_P(ListJobs, PagesOfLargeJobsEndAtFourMebibytesOfText) {
+    std::set<std::string> wanted;
+    for (int i = 0; i < 24; ++i) {
+        const std::string large(200'000, static_cast<char>('a' + i));
+        wanted.insert(api.submit_id({{"payload", large}}));
+        const Json result = Fields{{"text", std::string(100'000 + 5000 * i, 'r')}};
+        expect_ok(api.report(api.claim_one(), {{"outcome", "succeeded"}, {"result", result}}));
+    }
+
+    Ids seen;
+    int pages = 0;
+    std::string path = "/api/v1/jobs?limit=200&queue=" + api.queue();
+    for (bool more = true; more && pages < 20; ++pages) {
+        const Response response = api.http.get(path);
+        const Json page = expect_ok(response);
+        EXPECT_LE(response.body.size(), page_bytes);
+        more = !is_null(page, "next_cursor");
+        EXPECT_TRUE(!more || response.body.size() > page_bytes - 500'000);
+        for (const Json& job : list(page, "jobs")) {
+            seen.push_back(text(job, "id"));
+            EXPECT_EQ(text(job, "payload").size(), 200'000u);
+        }
+        const std::string link = response.header("Link");
+        EXPECT_EQ(link.empty(), !more);
+        path = link.substr(link.empty() ? 0 : 1, link.find('>') - 1);
+    }
+
+    EXPECT_EQ(pages, 2);
+    EXPECT_EQ(seen.size(), 24u);
+    EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()), wanted);
+    EXPECT_TRUE(std::is_sorted(seen.rbegin(), seen.rend()));
+}
+
+TEST_P(ListJobs, PagesOfLongLogsEndAtFourMebibytesOfText) {
+    const std::string id = api.submit_id();
+    const Json lease = api.claim_one();
+    for (int i = 0; i < 9; ++i) {
+        List lines;
+        for (int j = 0; j < 15; ++j) {
+            lines.push_back(Fields{{"message", std::string(j % 2 == 0 ? 60'000 : 10, 'x')}});
+        }
+        expect_ok(api.log(lease, lines));
+    }
+
+    std::int64_t after = 0;
+    for (int pages = 0; pages < 3; ++pages) {
+        const Response response =
+            api.http.get("/api/v1/jobs/" + id + "/logs?limit=1000&after=" + std::to_string(after));
+        const Json page = expect_ok(response);
+        EXPECT_LE(response.body.size(), page_bytes);
+        for (const Json& line : list(page, "logs")) {
+            EXPECT_EQ(number(line, "seq"), ++after);
+            EXPECT_EQ(text(line, "message").size(), (after - 1) % 15 % 2 == 0 ? 60'000u : 10u);
+        }
+        EXPECT_EQ(number(page, "next_after"), after);
+        EXPECT_TRUE(pages > 0 || response.body.size() > page_bytes - 100'000);
+    }
+    EXPECT_EQ(after, 135);
+}
+
+// The usual page is one piece, and has a length; a longer one ends by itself, on the same
+// connection.
+TEST_P(ListJobs, LongPagesAreSentInChunksAndHeadsHaveNone) {
+    api.submit_batch(std::vector<Fields>(20, Fields{{"payload", std::string(20'000, 'x')}}));
+    const std::string path = "/api/v1/jobs?queue=" + api.queue();
+
+    const Response one = api.http.get(path + "&limit=1");
+    EXPECT_EQ(one.header("Content-Length"), std::to_string(one.body.size()));
+    const Response all = api.http.get(path);
+    EXPECT_EQ(all.header("Transfer-Encoding"), "chunked");
+    EXPECT_EQ(all.header("Content-Length"), "");
+    EXPECT_EQ(ids_in(parse(all.body)).size(), 20u);
+    Client head(engine.port());
+    head.send(request_text("HEAD", path, ""));
+    EXPECT_EQ(head.receive_head()->header("Transfer-Encoding"), "chunked");
+    EXPECT_EQ(head.get("/healthz").status, 200);
 }
 
 TEST_P(ListJobs, PagesEachKindOfListByCursor) {

@@ -38,8 +38,7 @@ struct JobFilter {
 
 // How much a list shows at the most. A number of jobs alone is one, too.
 struct ListLimit {
-    ListLimit(int jobs_max, std::size_t bytes_max = SIZE_MAX)
-        : jobs(jobs_max), bytes(bytes_max) {}
+    ListLimit(int jobs_max, std::size_t bytes_max = SIZE_MAX) : jobs(jobs_max), bytes(bytes_max) {}
 
     int jobs;
     std::size_t bytes;  // of text_bytes(): the list ends with the job that reaches them

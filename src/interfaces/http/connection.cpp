@@ -41,6 +41,11 @@ class Exchange final : public Reply::Channel {
         connection_->answer(serial_, std::move(response));
     }
 
+    void send_pieces(AskPiece first) override {
+        is_answered_ = true;
+        connection_->answer_in_pieces(serial_, std::move(first));
+    }
+
     void stream(Response head, std::unique_ptr<BodyStream> body) override {
         is_answered_ = true;
         connection_->answer_with_stream(serial_, std::move(head), std::move(body));
@@ -101,6 +106,11 @@ Task Connection::serve() {
                 note_time();
                 break;
             }
+            case Next::send_pieces:
+                co_await send_pieces();
+                if (!broken_ && closing_) co_await linger();
+                if (closing_) co_return;
+                break;
             case Next::stream: co_await stream_body(); [[fallthrough]];
             case Next::close:
                 if (!broken_) co_await linger();
@@ -124,6 +134,7 @@ Connection::Next Connection::advance() {
         if (response_) {
             append_answer();
             if (stream_) return Next::stream;
+            if (ask_) return Next::send_pieces;
             if (closing_) return Next::close;
             if (output_.size() >= output_bytes_max) return Next::write_then_go_on;
         }
@@ -197,14 +208,19 @@ void Connection::append_answer() {
     Envelope envelope;
     envelope.request_id = request_.request_id;
     envelope.is_head = request_.verb == Verb::head;
-    envelope.is_streamed = stream_ != nullptr;
+    pieces_are_chunks_ = ask_ && head_.version > 10;
+    envelope.is_chunked = pieces_are_chunks_;
+    envelope.is_streamed = stream_ || (ask_ && !pieces_are_chunks_);
     envelope.keep_alive = framing_.keep_alive && !context_.stopping && !envelope.is_streamed;
     envelope.says_keep_alive = framing_.says_keep_alive;
     closing_ = !envelope.keep_alive;
     append_response(output_, response, envelope);
     observe(response.status);
 
-    if (envelope.is_head) stream_.reset();
+    if (envelope.is_head) {
+        stream_.reset();
+        ask_ = nullptr;
+    }
     if (stream_) {
         stream_counted_ = true;
         ++context_.streams;
@@ -241,6 +257,7 @@ void Connection::answer(std::uint64_t serial, Response response) {
     if (!is_waiting_for(serial)) return;
     response_ = std::move(response);
     in_work_ = false;
+    hold_answer();
     // Held until the state is consistent: what it captured may hold the last copy of the Reply.
     const std::function<void()> gone = std::exchange(gone_, nullptr);
     note_time();

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 
+#include "interfaces/http/answer_memory.hpp"
 #include "interfaces/http/chunked_body.hpp"
 #include "interfaces/http/framing_gate.hpp"
 #include "interfaces/http/input_buffer.hpp"
@@ -54,8 +55,10 @@ struct ServerContext {
     // Cuts who sends slowly. False: too much is held still, and this connection has to give way.
     std::function<bool(const Connection&)> make_room_for_body;
     std::size_t streams = 0;
-    std::function<void()> make_room_for_answers;  // cuts who has not read theirs
-    std::size_t unread_bytes = 0;                 // of Limits::answer_memory
+    std::optional<AnswerMemory> answers;  // of Limits::answer_memory; there as long as the server
+    // Cuts others that read slowly until this connection may have so many bytes, or all are cut.
+    std::function<void(const Connection&, std::size_t)> make_room_for_answer;
+    std::function<void()> make_room_for_waiting;  // cuts who has read slowly for a while
     std::size_t body_bytes_held = 0;              // of Limits::body_memory
     bool stopping = false;
 };
@@ -106,8 +109,19 @@ class Connection : public std::enable_shared_from_this<Connection> {
     std::optional<Instant> holds_memory_since() const;
     double body_bytes_per_second(Instant now) const;
 
-    // Since when an answer has waited for the peer to read it, if one does.
+    // Since when an answer has waited for the peer to read it, if one does for which memory is
+    // held, and how much of it the peer has read in each second since then.
     std::optional<Instant> leaves_unread_since() const;
+    double bytes_read_per_second(Instant now) const;
+
+    // What it is counted with of ServerContext::answers.
+    std::size_t held_answer_bytes() const { return held_answer_bytes_; }
+
+    // Goes on if there is room now for the piece that it waits for. False: there is not.
+    bool go_on_with_room();
+
+    // Whether there is room for the piece that it waits for.
+    bool has_room() const;
 
     const std::string& remote_address() const { return request_.remote_address; }
 
@@ -117,6 +131,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
     // What a Reply calls. `serial` names the exchange; calls for one that is over are ignored.
     void answer(std::uint64_t serial, Response response);
+    void answer_in_pieces(std::uint64_t serial, AskPiece first);
     void answer_with_stream(std::uint64_t serial, Response head, std::unique_ptr<BodyStream> body);
     void answer_for_dropped_reply(std::uint64_t serial);
     void watch_for_hang_up(std::uint64_t serial, std::function<void()> gone);
@@ -124,7 +139,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   private:
     enum class Phase { start, idle, head, body, handling, writing, streaming, lingering };
-    enum class Next { read, write_then_go_on, wait_for_answer, stream, close };
+    enum class Next { read, write_then_go_on, wait_for_answer, send_pieces, stream, close };
 
     static constexpr Rejection too_slow{408, "request_timeout",
                                         "the request did not arrive in time"};
@@ -132,6 +147,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
                                         "the server is stopping; repeat the request"};
     static constexpr Rejection no_body_memory{
         503, "busy", "too many large request bodies are on their way; try again later"};
+    static constexpr Rejection no_answer_memory{
+        503, "busy", "too many large answers are on their way; try again later"};
     static constexpr Rejection speaks_no_tls{400, "https_required",
                                              "this port speaks HTTPS; use https:// in the URL"};
 
@@ -157,11 +174,24 @@ class Connection : public std::enable_shared_from_this<Connection> {
     void enter(Phase phase, Instant deadline);
     void note_time() { now_ = std::chrono::steady_clock::now(); }
 
+    // connection_pieces.cpp: answers that are made as the peer takes them, and what they hold
+    void ask_piece();
+    void take_piece(std::uint64_t serial, AnswerPiece piece);
+    void append_piece(std::string_view bytes, bool is_last);
+    bool is_asking_for(std::uint64_t serial) const;
+    void wait_for_room(std::size_t bytes);
+    void stop_waiting_for_room();
+    void give_up_room();
+    Task send_pieces();
+    std::size_t answer_bytes() const;
+    void count_answer();
+    void hold_answer();
+    void drop_answer();
+
     // connection_io.cpp: the socket
     bool write_now();
     bool write_sealed_now();
     void drop_output();
-    void count_unread(std::size_t bytes);
     CountTask read_sealed(std::span<char> room);
     void mind_sealed_bytes();
     Task write_rest();
@@ -186,8 +216,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
     InputBuffer input_;
     std::string output_;
-    std::size_t written_ = 0;       // of output_
-    std::size_t unread_bytes_ = 0;  // of ServerContext::unread_bytes
+    std::size_t written_ = 0;               // of output_
+    std::size_t written_before_block_ = 0;  // of output_
+    std::size_t held_answer_bytes_ = 0;     // of ServerContext::answers
 
     Phase phase_ = Phase::start;
     Instant now_{};
@@ -218,6 +249,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
     bool in_handler_ = false;
     bool watching_ = false;
     bool closing_ = false;  // the answer at hand is the last one
+
+    AskPiece ask_;               // for the next piece of the answer
+    bool awaits_piece_ = false;  // which is not the first one
+    bool pieces_are_chunks_ = false;
+    std::size_t kept_room_ = 0;     // for the piece that is being made
+    std::size_t awaited_room_ = 0;  // 0: it waits for none
+    Instant room_deadline_{};
 
     std::unique_ptr<BodyStream> stream_;
     bool stream_counted_ = false;

@@ -60,11 +60,7 @@ void Connection::drop_output() {
     output_.clear();
     written_ = 0;
     if (output_.capacity() > output_bytes_kept) output_.shrink_to_fit();
-}
-
-void Connection::count_unread(std::size_t bytes) {
-    context_.unread_bytes += bytes;
-    context_.unread_bytes -= std::exchange(unread_bytes_, bytes);
+    if (held_answer_bytes_ > 0) count_answer();
 }
 
 // Reads until there are plain bytes. Zero: none will come, or the wait was interrupted.
@@ -118,19 +114,17 @@ Task Connection::write_rest() {
     const Instant deadline = deadline_;
     note_time();
     const Instant start = now_;
-    const std::size_t written_before = written_;
+    written_before_block_ = written_;
     write_blocked_ = true;
     enter(Phase::writing, Instant::max());
-    count_unread(output_.size());
-    context_.make_room_for_answers();
+    hold_answer();
     while (!broken_) {
-        const auto for_size = time_for(written_ - written_before);
+        const auto for_size = time_for(written_ - written_before_block_);
         enter(Phase::writing, start + context_.limits.write_time + for_size);
         co_await socket_->async_wait(Socket::wait_write, as_values);
         note_time();
         if (broken_ || write_now()) break;
     }
-    count_unread(0);
     write_blocked_ = false;
     // The time that the peer took to read is not taken from what it has for its next request.
     enter(phase, deadline == Instant::max() ? deadline : deadline + (now_ - start));
@@ -262,7 +256,7 @@ void Connection::cut() {
 void Connection::close_socket() {
     broken_ = true;
     release_body_memory();
-    count_unread(0);
+    drop_answer();
     error_code ignored;
     if (socket_) socket_->close(ignored);
     wake();
@@ -283,7 +277,13 @@ std::optional<Instant> Connection::idles_since() const {
 }
 
 std::optional<Instant> Connection::leaves_unread_since() const {
-    return write_blocked_ && !broken_ ? std::optional(phase_since_) : std::nullopt;
+    const bool holds = write_blocked_ && held_answer_bytes_ > 0 && !broken_;
+    return holds ? std::optional(phase_since_) : std::nullopt;
+}
+
+double Connection::bytes_read_per_second(Instant now) const {
+    const std::chrono::duration<double> taken = now - phase_since_;
+    return static_cast<double>(written_ - written_before_block_) / std::max(taken.count(), 0.001);
 }
 
 std::optional<Instant> Connection::holds_memory_since() const {
@@ -297,6 +297,7 @@ double Connection::body_bytes_per_second(Instant now) const {
 }
 
 void Connection::sweep(Instant now) {
+    if (awaited_room_ > 0 && now >= room_deadline_) give_up_room();
     if (now < deadline_ || broken_) return;
     error_code ignored;
     switch (phase_) {
@@ -327,12 +328,14 @@ void Connection::abandon() {
     in_work_ = false;
     broken_ = true;
     gone_ = nullptr;
+    ask_ = nullptr;
     socket_.reset();
     wake_.reset();
 }
 
 void Connection::finish() {
     hang_up();
+    ask_ = nullptr;
     stream_.reset();
     if (std::exchange(stream_counted_, false)) --context_.streams;
     socket_.reset();

@@ -67,7 +67,8 @@ ContentRefusal unsupported(std::string message) {
 
 std::optional<ContentRefusal> refuse_query(const Request& request, const Contract& contract,
                                            const Route& route) {
-    if (request.query.empty() || contract.reading == Reading::tolerant || route.query != Query::none) {
+    if (request.query.empty() || contract.reading == Reading::tolerant ||
+        route.query != Query::none) {
         return std::nullopt;
     }
     const auto params = QueryParams::parse(request.query);

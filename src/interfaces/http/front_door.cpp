@@ -80,16 +80,26 @@ class AnnotatedChannel final : public Reply::Channel {
     AnnotatedChannel(Reply reply, Headers headers)
         : reply_(std::move(reply)), headers_(std::move(headers)) {}
 
-    void send(Response response) override { reply_.send(annotated(std::move(response))); }
+    void send(Response response) override { reply_.send(annotated(std::move(response), headers_)); }
+    void send_pieces(AskPiece first) override {
+        // Without this channel: the connection keeps the question, and the channel the connection.
+        reply_.send_pieces(
+            [first = std::move(first), headers = headers_](std::function<void(AnswerPiece)> came) {
+                first([headers, came = std::move(came)](AnswerPiece piece) {
+                    piece.response = annotated(std::move(piece.response), headers);
+                    came(std::move(piece));
+                });
+            });
+    }
     void stream(Response head, std::unique_ptr<BodyStream> body) override {
-        reply_.stream(annotated(std::move(head)), std::move(body));
+        reply_.stream(annotated(std::move(head), headers_), std::move(body));
     }
     void on_hang_up(std::function<void()> gone) override { reply_.on_hang_up(std::move(gone)); }
     bool is_open() const override { return reply_.is_open(); }
 
   private:
-    Response annotated(Response response) {
-        for (const auto& header : headers_) response.headers.push_back(header);
+    static Response annotated(Response response, const Headers& headers) {
+        for (const auto& header : headers) response.headers.push_back(header);
         return response;
     }
 

@@ -23,7 +23,8 @@ struct Place {
 
 struct Start {
     Place place;
-    bool over = false;  // the final status lies at or before this place
+    std::string tenant{};  // of the job
+    bool over = false;     // the final status lies at or before this place
 };
 
 // Turns a position back into the two numbers: among the things up to it are as many events as have
@@ -35,6 +36,7 @@ Result<Start> find_start(JobReader& reader, const JobStreamStart& wanted) {
         return Error{ErrorCode::not_found, "no job has this id", ""};
     }
     Start start;
+    start.tenant = job->spec.tenant;
     for (auto events = reader.events(id, 0, chunk_items); !events.empty();) {
         for (const Event& event : events) {
             if (event.position() > after) break;
@@ -104,7 +106,8 @@ void stream_job(Call call, JobStreamStart start, const JobStreamWords& words) {
             nothing.status = 204;
             return call.reply.send(std::move(nothing));
         }
-        stream_from_store(call, id, std::make_shared<JobSource>(id, found->place, words));
+        stream_from_store(call, {id, found->tenant},
+                          std::make_shared<JobSource>(id, found->place, words));
     });
 }
 

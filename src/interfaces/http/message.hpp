@@ -45,6 +45,20 @@ struct Response {
     std::vector<std::pair<std::string, std::string>> headers{};
 };
 
+struct AnswerPiece;
+
+// Makes a piece of an answer and calls `came` with it, once, on the I/O thread. It may be called
+// again, and makes the same piece anew then.
+using AskPiece = std::function<void(std::function<void(AnswerPiece)> came)>;
+
+// Part of an answer that is too large to be held as a whole. Only the first one has status and
+// headers.
+struct AnswerPiece {
+    Response response{};
+    AskPiece rest{};      // for the piece that follows; none: this was the last one
+    bool failed = false;  // it could not be made; if it is not the first, the answer ends half-way
+};
+
 // A response body that is written bit by bit while it comes into being. Lives on the I/O thread.
 class BodyStream {
   public:
@@ -68,6 +82,7 @@ class Reply {
       public:
         virtual ~Channel() = default;
         virtual void send(Response response) = 0;
+        virtual void send_pieces(AskPiece first) = 0;
         virtual void stream(Response head, std::unique_ptr<BodyStream> body) = 0;
         virtual void on_hang_up(std::function<void()> gone) = 0;
         virtual bool is_open() const = 0;
@@ -76,6 +91,12 @@ class Reply {
     explicit Reply(std::shared_ptr<Channel> channel) : channel_(std::move(channel)) {}
 
     void send(Response response) const { channel_->send(std::move(response)); }
+
+    // Answers with what `first` makes, and then with the pieces that follow, each asked for when
+    // the peer has taken the one before. While there is no room for a piece, it is dropped, and
+    // asked for again later; the peer gets 503 when that takes too long. The request stays valid
+    // while a piece is being made.
+    void send_pieces(AskPiece first) const { channel_->send_pieces(std::move(first)); }
 
     // Answers with `head` and then whatever `body` yields, until it ends; the connection closes
     // then.

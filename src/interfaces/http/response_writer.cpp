@@ -52,10 +52,12 @@ bool is_bodiless(int status) {
 
 void append_response(std::string& out, const Response& response, const Envelope& envelope) {
     append_status_line(out, response.status);
-    if (!response.body.empty() || envelope.is_streamed) {
+    const bool has_length = !envelope.is_streamed && !envelope.is_chunked;
+    if (!response.body.empty() || !has_length) {
         append_field(out, "Content-Type", response.content_type);
     }
-    if (!envelope.is_streamed && !is_bodiless(response.status)) {
+    if (envelope.is_chunked) out += "Transfer-Encoding: chunked\r\n";
+    if (has_length && !is_bodiless(response.status)) {
         out += "Content-Length: ";
         append_number(out, response.body.size());
         out += "\r\n";
@@ -73,8 +75,19 @@ void append_response(std::string& out, const Response& response, const Envelope&
     if (envelope.keep_alive && envelope.says_keep_alive) out += "Connection: keep-alive\r\n";
     out += "\r\n";
 
-    if (envelope.is_head || envelope.is_streamed || is_bodiless(response.status)) return;
+    if (envelope.is_head || is_bodiless(response.status)) return;
+    if (envelope.is_chunked) return append_chunk(out, response.body);
     out += response.body;
+}
+
+void append_chunk(std::string& out, std::string_view bytes) {
+    if (bytes.empty()) return;
+    std::array<char, 16> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), bytes.size(), 16);
+    out.append(digits.data(), end.ptr);
+    out += "\r\n";
+    out += bytes;
+    out += "\r\n";
 }
 
 }  // namespace sluice::http

@@ -32,6 +32,24 @@ std::ptrdiff_t count(const Connections& all, Since since) {
     });
 }
 
+// Cuts the slowest of those that do not read since `newest` or longer. By the rate, as with bodies;
+// of those that have read nothing, the one that does so for longest.
+bool cut_reader(const Connections& all, const Connection* spared, Instant newest, Instant now) {
+    using Slowness = std::pair<double, Instant>;
+    Connection* found = nullptr;
+    Slowness least;
+    for (Connection* connection : all) {
+        const std::optional<Instant> start = connection->leaves_unread_since();
+        if (!start || *start > newest || connection == spared) continue;
+        const Slowness slowness{connection->bytes_read_per_second(now), *start};
+        if (found != nullptr && slowness >= least) continue;
+        least = slowness;
+        found = connection;
+    }
+    if (found != nullptr) found->cut();
+    return found != nullptr;
+}
+
 }  // namespace
 
 // Either who is half-way, with a request or an answer, or who is idle has to go, and it is always
@@ -66,8 +84,23 @@ bool cut_slowest_body(const Connections& all, const Connection& asking, Instant 
     return true;
 }
 
-bool cut_slowest_reader(const Connections& all, Instant now) {
-    return cut_longest(all, &Connection::leaves_unread_since, now);
+void make_room_for_waiting(const Connections& all, AnswerMemory& answers) {
+    const Connection* first = answers.first_waiting();
+    if (first == nullptr) return;
+    const Instant now = std::chrono::steady_clock::now();
+    while (!first->has_room()) {
+        if (!cut_reader(all, nullptr, now - spared_time, now)) return;
+        answers.note_cut();
+    }
+}
+
+void make_room_for_answer(const Connections& all, AnswerMemory& answers, const Connection& asking,
+                          std::size_t bytes) {
+    const Instant now = std::chrono::steady_clock::now();
+    while (!answers.fits(asking.held_answer_bytes(), bytes)) {
+        if (!cut_reader(all, &asking, now, now)) return;
+        answers.note_cut();
+    }
 }
 
 }  // namespace sluice::http

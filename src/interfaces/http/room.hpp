@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "interfaces/http/answer_memory.hpp"
 #include "interfaces/http/connection.hpp"
 
 // Who has to go when there is no room for all. Whoever waits for an answer, or is told a stream,
@@ -18,7 +19,13 @@ bool make_room_for_connection(const Connections& all, Instant now);
 // can be cut.
 bool cut_slowest_body(const Connections& all, const Connection& asking, Instant now);
 
-// Cuts the one that has left its answer unread for longest. False: nobody can be cut.
-bool cut_slowest_reader(const Connections& all, Instant now);
+// Memory for who waits for it: cuts those that have read least of their answers in each second, one
+// by one, while nothing else makes room.
+void make_room_for_waiting(const Connections& all, AnswerMemory& answers);
+
+// Memory for an answer of `asking` that cannot be made again: of others, also from those that have
+// taken less than a second. There may be too little in spite of that.
+void make_room_for_answer(const Connections& all, AnswerMemory& answers, const Connection& asking,
+                          std::size_t bytes);
 
 }  // namespace sluice::http

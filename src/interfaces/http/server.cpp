@@ -65,6 +65,7 @@ class Server::Core {
     void reload_tls() { context_.tls = TlsIdentity(tls_files_); }
     const std::optional<TlsIdentity>& tls_identity() const { return context_.tls; }
     void every(std::chrono::milliseconds period, std::function<void()> action);
+    AnswerFigures answers() const { return context_.answers->figures(); }
 
   private:
     struct Repeated {
@@ -80,7 +81,7 @@ class Server::Core {
     void admit(Socket socket);
     bool has_room_for(const asio::ip::address& address);
     bool make_room_for_body(const Connection& asking);
-    void make_room_for_answers();
+    void let_waiting_go_on();
     void start(std::shared_ptr<Connection> connection);
     void on_closed(Connection& connection);
     void sweep_regularly();
@@ -91,6 +92,7 @@ class Server::Core {
     Connections connections_;  // each lives until on_closed() or the destructor
     std::unordered_map<std::string, std::size_t> admitted_by_address_;  // loopback left out
     std::size_t refusals_ = 0;
+    bool waiting_go_on_ = false;  // soon
     std::atomic<std::size_t> open_ = 0;
     std::uint16_t port_ = 0;
     std::chrono::milliseconds sweep_period_;
@@ -115,7 +117,13 @@ Server::Core::Core(ServerOptions options, Handler handler, BodyLimit body_limit,
     context_.make_room_for_body = [this](const Connection& asking) {
         return make_room_for_body(asking);
     };
-    context_.make_room_for_answers = [this] { make_room_for_answers(); };
+    context_.answers.emplace(options.limits.answer_memory, [this] { let_waiting_go_on(); });
+    context_.make_room_for_answer = [this](const Connection& asking, std::size_t bytes) {
+        make_room_for_answer(connections_, *context_.answers, asking, bytes);
+    };
+    context_.make_room_for_waiting = [this] {
+        make_room_for_waiting(connections_, *context_.answers);
+    };
     context_.on_closed = [this](Connection& connection) { on_closed(connection); };
     listen(options);
     accept_next();
@@ -206,11 +214,16 @@ bool Server::Core::make_room_for_body(const Connection& asking) {
     return true;
 }
 
-void Server::Core::make_room_for_answers() {
-    const Instant now = std::chrono::steady_clock::now();
-    while (context_.unread_bytes > context_.limits.answer_memory) {
-        if (!cut_slowest_reader(connections_, now)) return;
-    }
+// Later, since a connection is in the middle of something when it gives room back.
+void Server::Core::let_waiting_go_on() {
+    if (std::exchange(waiting_go_on_, true)) return;
+    post([this] {
+        waiting_go_on_ = false;
+        Connection* first = context_.answers->first_waiting();
+        while (first != nullptr && first->go_on_with_room()) {
+            first = context_.answers->first_waiting();
+        }
+    });
 }
 
 void Server::Core::start(std::shared_ptr<Connection> connection) {
@@ -247,6 +260,7 @@ void Server::Core::sweep_regularly() {
         if (cancelled || (context_.stopping && connections_.empty())) return;
         const Instant now = std::chrono::steady_clock::now();
         for (Connection* connection : connections_) connection->sweep(now);
+        context_.make_room_for_waiting();
         sweep_regularly();
     });
 }
@@ -344,6 +358,10 @@ void Server::post(std::function<void()> task) {
 void Server::stop(std::chrono::milliseconds patience) {
     core_->stop(patience);
 }
+AnswerFigures Server::answers() const {
+    return core_->answers();
+}
+
 std::size_t Server::open_connections() const {
     return core_->open_connections();
 }

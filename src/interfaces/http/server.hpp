@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "interfaces/http/answer_memory.hpp"
 #include "interfaces/http/message.hpp"
 #include "interfaces/http/tls_identity.hpp"
 
@@ -99,6 +100,9 @@ class Server {
     void every(std::chrono::milliseconds period, std::function<void()> action);
 
     std::size_t open_connections() const;
+
+    // On the I/O thread.
+    AnswerFigures answers() const;
 
   private:
     class Core;

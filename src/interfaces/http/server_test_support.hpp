@@ -90,6 +90,9 @@ class RawClient {
         answer.head = received_.substr(0, end + 2);
         received_.erase(0, end + 4);
         answer.status = std::atoi(answer.head.c_str() + 9);
+        if (has_body && answer.header("Transfer-Encoding") == "chunked") {
+            return read_chunks(answer.body) ? answer : Answer();
+        }
         const auto length =
             static_cast<std::size_t>(std::atoll(("0" + answer.header("Content-Length")).c_str()));
         while (has_body && received_.size() < length) {
@@ -114,10 +117,36 @@ class RawClient {
         return true;
     }
 
+    // Takes up to so many bytes more from the socket; what came is still part of the next answer.
+    bool read_some(std::size_t bytes) {
+        std::string some(bytes, ' ');
+        const auto count = ::recv(socket_, some.data(), bytes, 0);
+        if (count <= 0) return false;
+        received_.append(some, 0, static_cast<std::size_t>(count));
+        return true;
+    }
+
     // Whether the server has closed, without having sent anything more.
     bool is_closed_by_server() { return read_to_end().empty() && has_ended_; }
 
   private:
+    // False: the connection ended before the last chunk.
+    bool read_chunks(std::string& body) {
+        for (;;) {
+            std::size_t line = 0;
+            while ((line = received_.find("\r\n")) == std::string::npos) {
+                if (!receive()) return false;
+            }
+            const std::size_t size = std::stoul(received_.substr(0, line), nullptr, 16);
+            while (received_.size() < line + 2 + size + 2) {
+                if (!receive()) return false;
+            }
+            body += received_.substr(line + 2, size);
+            received_.erase(0, line + 2 + size + 2);
+            if (size == 0) return true;
+        }
+    }
+
     bool receive() {
         char bytes[16384];
         const auto count = ::recv(socket_, bytes, sizeof(bytes), 0);

@@ -7,7 +7,6 @@
 namespace sluice::http {
 namespace {
 
-constexpr std::size_t untaken_bytes = 16 * 1024;
 constexpr Duration ping_period = std::chrono::seconds(15);
 
 class StoreStream : public BodyStream {
@@ -40,11 +39,13 @@ class StoreStream : public BodyStream {
         look(shared_);
     }
 
+    // The store is read on when the last text was taken and sent, so that a slow reader has one in
+    // memory, and not two.
     bool pull(std::string& out) override {
-        out += shared_->text;
-        shared_->text.clear();
+        shared_->is_wanted = shared_->text.empty();
+        out += std::exchange(shared_->text, {});
         if (shared_->ended) return false;
-        if (shared_->look_again) look(shared_);
+        if (shared_->is_wanted && shared_->look_again) look(shared_);
         return true;
     }
 
@@ -60,6 +61,7 @@ class StoreStream : public BodyStream {
         Timestamp last_sent;
         std::string text;
         std::function<void()> ready;
+        bool is_wanted = true;  // the peer has taken all text
         bool asking = false;
         bool look_again = false;  // changed while a question was in flight or text was not taken
         bool ended = false;
@@ -69,7 +71,7 @@ class StoreStream : public BodyStream {
     // Reads on, unless that is under way or what was read has not been sent yet.
     static void look(const std::shared_ptr<Shared>& shared) {
         if (shared->ended) return;
-        if (shared->asking || shared->text.size() > untaken_bytes) {
+        if (shared->asking || !shared->is_wanted || !shared->text.empty()) {
             shared->look_again = true;
             return;
         }
@@ -107,6 +109,7 @@ class StoreStream : public BodyStream {
         const Timestamp now = shared.app.clock.now();
         if (now - shared.last_sent < ping_period) return;
         shared.last_sent = now;
+        if (!shared.is_wanted) return;  // it has something to read
         shared.text += ": ping\n\n";
         shared.ready();
     }
@@ -118,15 +121,16 @@ class StoreStream : public BodyStream {
 };
 
 // Nothing: too many are taken.
-std::vector<Holdings::Place> places_for_stream(const Call& call) {
+std::vector<Holdings::Place> places_for_stream(const Call& call, const std::string& tenant) {
     Holdings& streams = call.app.turnstile.streams;
     const CallerLimits& limits = call.app.turnstile.limits;
     const Caller& caller = *call.caller;
     std::vector<Holdings::Place> places;
-    if (caller.credential.empty()) return {streams.take("", 0)};
-    places.push_back(streams.take("tenant " + caller.tenant, limits.streams_per_tenant));
-    places.push_back(streams.take(fmt::format("{} {}", caller.credential, caller.name),
-                                  limits.streams_per_token));
+    places.push_back(streams.take("tenant " + tenant, limits.streams_per_tenant));
+    if (!caller.credential.empty()) {
+        places.push_back(streams.take(fmt::format("{} {}", caller.credential, caller.name),
+                                      limits.streams_per_token));
+    }
     if (!places.front() || !places.back()) places.clear();
     return places;
 }
@@ -151,14 +155,16 @@ void append_stream_event(std::string& out, std::optional<std::int64_t> id, std::
     out += fmt::format("event: {}\ndata: {}\n\n", type, data);
 }
 
-void stream_from_store(const Call& call, JobId subject, std::shared_ptr<StreamSource> source) {
-    auto places = places_for_stream(call);
+void stream_from_store(const Call& call, StreamSubject subject,
+                       std::shared_ptr<StreamSource> source) {
+    auto places = places_for_stream(call, subject.tenant);
     if (places.empty()) return call.reply.send(too_many_streams(call.request.request_id));
     Response head;
     head.content_type = "text/event-stream; charset=utf-8";
     head.headers.emplace_back("X-Accel-Buffering", "no");
-    call.reply.stream(std::move(head), std::make_unique<StoreStream>(
-                                           call, subject, std::move(source), std::move(places)));
+    call.reply.stream(
+        std::move(head),
+        std::make_unique<StoreStream>(call, subject.watched, std::move(source), std::move(places)));
 }
 
 }  // namespace sluice::http

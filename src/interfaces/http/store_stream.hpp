@@ -30,10 +30,18 @@ class StreamSource {
 void append_stream_event(std::string& out, std::optional<std::int64_t> id, std::string_view type,
                          std::string data);
 
+// What a stream is about.
+struct StreamSubject {
+    JobId watched{};       // as those who watch it know it
+    std::string tenant{};  // to which it belongs
+};
+
 // Answers with Server-Sent Events until the source has ended or the client has gone. Whenever
-// something is told to those who watch `subject`, the source reads on. It reads the store, never a
-// message, so that nothing is lost when a hint is.
-// It also ends when what the caller has shown is good no more.
-void stream_from_store(const Call& call, JobId subject, std::shared_ptr<StreamSource> source);
+// something is told to those who watch the subject, the source reads on. It reads the store, never
+// a message, so that nothing is lost when a hint is. It also ends when what the caller has shown is
+// good no more. There are so many streams of one tenant, and of one token if callers have tokens;
+// more are refused with 429.
+void stream_from_store(const Call& call, StreamSubject subject,
+                       std::shared_ptr<StreamSource> source);
 
 }  // namespace sluice::http

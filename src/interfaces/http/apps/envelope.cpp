@@ -93,20 +93,16 @@ Result<PageQuery> read_page(const QueryParams& params) {
 Response page_response(const PageQuery& query, std::int64_t total,
                        const std::function<void(JsonWriter&)>& write_items) {
     Response response;
+    response.body = page_begin;
     JsonWriter json(response.body);
-    json.begin_object();
-    json.key("data");
-    json.begin_array();
     write_items(json);
-    json.end_array();
-    json.key("pagination");
-    json.begin_object();
-    json.field("page", query.number);
-    json.field("limit", query.limit);
-    json.field("total", total);
-    json.end_object();
-    json.end_object();
+    response.body += page_end(query, total);
     return response;
+}
+
+std::string page_end(const PageQuery& query, std::int64_t total) {
+    return fmt::format(R"(],"pagination":{{"page":{},"limit":{},"total":{}}}}})", query.number,
+                       query.limit, total);
 }
 
 }  // namespace sluice::http::apps

@@ -37,6 +37,10 @@ struct Page {
     std::int64_t total = 0;
 };
 
+// What stands before and after the items of a page.
+inline constexpr std::string_view page_begin = R"({"data":[)";
+std::string page_end(const PageQuery& query, std::int64_t total);
+
 // {"data":[…],"pagination":{"page","limit","total"}}
 Response page_response(const PageQuery& query, std::int64_t total,
                        const std::function<void(JsonWriter&)>& write_items);

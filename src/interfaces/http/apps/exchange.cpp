@@ -26,17 +26,33 @@ Show changed_response(const App& app) {
 
 using FindApp = Result<Entity> (*)(JobReader&, const Caller&, const std::string& id);
 
-void ask_with_app(Call call, QuestionInApp question, FindApp find) {
+PieceQuestion in_one_piece(Question question) {
+    return [question = std::move(question)](JobReader& reader) -> Result<StorePiece> {
+        auto response = question(reader);
+        if (!response) return response.error();
+        return StorePiece{.response = *std::move(response)};
+    };
+}
+
+PiecesInApp in_one_piece(QuestionInApp question) {
+    return [question = std::move(question)](JobReader& reader,
+                                            const Entity& app) -> Result<StorePiece> {
+        auto response = question(reader, app);
+        if (!response) return response.error();
+        return StorePiece{.response = *std::move(response)};
+    };
+}
+
+void ask_with_app(Call call, PiecesInApp question, FindApp find) {
     if (names_nothing(call)) {
         return call.reply.send(refusal_of(nothing_there(), call.request.request_id));
     }
-    Question in_app = [caller = *call.caller, id = std::string(call.id), find,
-                       question = std::move(question)](JobReader& reader) -> Result<Response> {
+    PieceQuestion in_app = [caller = *call.caller, id = std::string(call.id), find,
+                            question = std::move(question)](JobReader& reader) {
         const Result<Entity> app = find(reader, caller, id);
-        if (!app) return app.error();
-        return question(reader, *app);
+        return app ? question(reader, *app) : Result<StorePiece>(app.error());
     };
-    ask(std::move(call), std::move(in_app));
+    answer_from_store(call, std::move(in_app), refusal_of);
 }
 
 Result<Entity> find_app_or_project(JobReader& reader, const Caller& caller, const std::string& id) {
@@ -54,21 +70,21 @@ Result<Entity> find_app_or_project(JobReader& reader, const Caller& caller, cons
 }  // namespace
 
 void ask(Call call, Question question) {
-    call.app.queries.ask<Response>(
-        std::move(question),
-        [reply = call.reply, &request_id = call.request.request_id](Result<Response> answer) {
-            reply.send(answer ? *std::move(answer) : refusal_of(answer.error(), request_id));
-        });
+    answer_from_store(call, in_one_piece(std::move(question)), refusal_of);
 }
 
 void ask_in_app(Call call, QuestionInApp question) {
-    ask_with_app(std::move(call), std::move(question),
+    ask_with_app(std::move(call), in_one_piece(std::move(question)),
                  [](JobReader& reader, const Caller& caller, const std::string& id) {
                      return rules::find_app(reader.entities(), caller, id);
                  });
 }
 
 void ask_about_jobs(Call call, QuestionInApp question) {
+    ask_with_app(std::move(call), in_one_piece(std::move(question)), find_app_or_project);
+}
+
+void list_jobs_of_app(Call call, PiecesInApp question) {
     ask_with_app(std::move(call), std::move(question), find_app_or_project);
 }
 

@@ -8,6 +8,7 @@
 #include "application/commands.hpp"
 #include "interfaces/http/app.hpp"
 #include "interfaces/http/apps/envelope.hpp"
+#include "interfaces/http/store_answer.hpp"
 
 // What all handlers of this contract do: ask or change, for a caller, in the app of the path.
 namespace sluice::http::apps {
@@ -18,6 +19,8 @@ namespace rules = sluice::apps;
 using Question = std::function<Result<Response>(JobReader&)>;
 using QuestionInApp = std::function<Result<Response>(JobReader&, const Entity& app)>;
 
+using PiecesInApp = std::function<Result<StorePiece>(JobReader&, const Entity& app)>;
+
 // Answers what the question gives.
 void ask(Call call, Question question);
 
@@ -26,6 +29,9 @@ void ask_in_app(Call call, QuestionInApp question);
 
 // The same about its jobs. Admins may also ask about the jobs of a project that is no app here.
 void ask_about_jobs(Call call, QuestionInApp question);
+
+// The same with an answer that may be large.
+void list_jobs_of_app(Call call, PiecesInApp question);
 
 // Who wants what changed, by the path and the body.
 struct Wish {

@@ -5,6 +5,7 @@
 #include "interfaces/http/apps/handlers.hpp"
 #include "interfaces/http/apps/job_json.hpp"
 #include "interfaces/http/native/fields.hpp"
+#include "interfaces/http/native/pages.hpp"
 
 namespace sluice::http::apps {
 namespace {
@@ -48,25 +49,74 @@ Result<Job> find_job(JobReader& reader, const Entity& app, const std::string& id
     return *std::move(job);
 }
 
+// Pages are numbered, so that none can end early. The jobs that follow the first of a page are read
+// by its id, piece by piece: those that are new meanwhile do not shift them.
+struct RestOfPage {
+    JobFilter filter;
+    JobId before{};
+    int left = 0;
+    std::string end;
+    const SecretMarks& secrets;
+
+    Result<StorePiece> operator()(JobReader& reader) const {
+        const ListLimit limit(left, piece_bytes);
+        ListCount count(limit);
+        RestOfPage rest = *this;
+        std::string text;
+        for (const Job& job : reader.list(filter, before, limit)) {
+            text += ',';
+            JsonWriter json(text);
+            write_job(json, job, secrets);
+            count.add(job);
+            rest.before = job.spec.id;
+            --rest.left;
+        }
+        if (rest.left == 0 || !count.is_full()) return json_piece(text + end);
+        StorePiece piece = json_piece(std::move(text));
+        piece.rest = std::move(rest);
+        return piece;
+    }
+};
+
+Result<StorePiece> first_jobs(JobReader& reader, const JobFilter& filter, const PageQuery& query,
+                              const SecretMarks& secrets) {
+    const std::string end = page_end(query, reader.count(filter));
+    const std::vector<Job> first = reader.page(filter, query.offset(), 1);
+    std::string text(page_begin);
+    if (first.empty()) return json_piece(text + end);
+    JsonWriter json(text);
+    write_job(json, first.front(), secrets);
+    const RestOfPage rest{filter, first.front().spec.id, query.limit - 1, end, secrets};
+    Result<StorePiece> piece = rest(reader);
+    if (piece) piece->response.body.insert(0, text);
+    return piece;
+}
+
+PieceQuestion log_page(const Job& job, const PageQuery& query) {
+    const auto fetch = [id = job.spec.id](JobReader& reader, std::int64_t after, int count) {
+        return reader.logs(id, after, count);
+    };
+    const auto end = [query, total = job.log_seq](std::int64_t) { return page_end(query, total); };
+    native::NumberedPage<decltype(fetch), decltype(&write_log_line), decltype(end)> page{
+        std::string(page_begin), fetch, write_log_line, end, query.offset(), query.limit};
+    page.bytes_left = SIZE_MAX;
+    return page;
+}
+
 }  // namespace
 
 void list_jobs(Call call) {
     auto query = read_job_list(call.request);
     if (!query) return call.reply.send(refusal_of(query.error(), call.request.request_id));
     const SecretMarks& secrets = call.app.rules.secrets;
-    ask_about_jobs(
-        std::move(call),
-        [query = *std::move(query), &secrets](JobReader& reader,
-                                              const Entity& app) -> Result<Response> {
-            JobFilter filter = query.filter;
-            filter.tenant = app.key.tenant;
-            filter.project = app.key.id;
-            const Page<Job> page{reader.page(filter, query.page.offset(), query.page.limit),
-                                 reader.count(filter)};
-            return page_response(query.page, page, [&](JsonWriter& json, const Job& job) {
-                write_job(json, job, secrets);
-            });
-        });
+    list_jobs_of_app(std::move(call),
+                     [query = *std::move(query), &secrets](
+                         JobReader& reader, const Entity& app) -> Result<StorePiece> {
+                         JobFilter filter = query.filter;
+                         filter.tenant = app.key.tenant;
+                         filter.project = app.key.id;
+                         return first_jobs(reader, filter, query.page, secrets);
+                     });
 }
 
 void get_job(Call call) {
@@ -89,14 +139,11 @@ void get_job_logs(Call call) {
     const auto query = read_page(*params);
     if (!query) return call.reply.send(refusal_of(query.error(), call.request.request_id));
     const std::string id(call.second);
-    ask_about_jobs(std::move(call),
-                   [id, query = *query](JobReader& reader, const Entity& app) -> Result<Response> {
-                       const Result<Job> job = find_job(reader, app, id);
-                       if (!job) return job.error();
-                       const Page<LogLine> page{
-                           reader.logs(job->spec.id, query.offset(), query.limit), job->log_seq};
-                       return page_response(query, page, write_log_line);
-                   });
+    list_jobs_of_app(std::move(call), [id, query = *query](JobReader& reader, const Entity& app) {
+        const Result<Job> job = find_job(reader, app, id);
+        if (!job) return Result<StorePiece>(job.error());
+        return log_page(*job, query)(reader);
+    });
 }
 
 }  // namespace sluice::http::apps

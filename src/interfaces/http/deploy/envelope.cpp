@@ -51,6 +51,10 @@ Response refused_with(int code, std::string_view message, std::string_view data)
     return envelope(200, code, message, data);
 }
 
+std::string success_begin() {
+    return R"({"code":200,"message":"success","data":)";
+}
+
 Response refused(const Error& error) {
     const int code = code_of(error.code);
     const std::string message = error.pointer.empty()

@@ -21,6 +21,9 @@ Response refused(const Error& error);
 // A refusal over HTTP 200 that says by its data, which is JSON, how things are.
 Response refused_with(int code, std::string_view message, std::string_view data = "null");
 
+// What stands before the data of a success; a brace follows it.
+std::string success_begin();
+
 // A refusal whose HTTP status is its code.
 Response refused_by_status(int status, std::string_view message);
 

@@ -5,6 +5,7 @@
 #include "application/deploy/deploy_jobs.hpp"
 #include "interfaces/http/caller.hpp"
 #include "interfaces/http/deploy/envelope.hpp"
+#include "interfaces/http/store_answer.hpp"
 
 namespace sluice::http::deploy {
 namespace {
@@ -72,11 +73,18 @@ Showing showing_to(const Call& call) {
             .node_memory = call.app.rules.placement.node_memory};
 }
 
+Response refuse(const Error& error, std::string_view) {
+    return refused(error);
+}
+
 void answer_with_text(const Call& call, std::function<Result<std::string>(JobReader&)> question) {
-    call.app.queries.ask<std::string>(std::move(question),
-                                      [reply = call.reply](const Result<std::string>& text) {
-                                          reply.send(text ? success(*text) : refused(text.error()));
-                                      });
+    const auto in_envelope = [question =
+                                  std::move(question)](JobReader& reader) -> Result<StorePiece> {
+        const auto text = question(reader);
+        if (!text) return text.error();
+        return StorePiece{.response = success(*text)};
+    };
+    answer_from_store(call, in_envelope, refuse);
 }
 
 void answer_with_looked_at(const Call& call) {

@@ -162,14 +162,4 @@ std::string job_text(const Job& job, const std::optional<RuntimeNode>& node,
     return out;
 }
 
-std::string jobs_text(std::span<const Job> jobs, std::span<const std::optional<RuntimeNode>> nodes,
-                      const Showing& showing) {
-    std::string out;
-    JsonWriter json(out);
-    json.begin_array();
-    for (std::size_t i = 0; i < jobs.size(); ++i) write_job(json, jobs[i], nodes[i], showing);
-    json.end_array();
-    return out;
-}
-
 }  // namespace sluice::http::deploy

@@ -31,8 +31,6 @@ struct Showing {
 // `node` is where the job's app is, if it is anywhere.
 std::string job_text(const Job& job, const std::optional<RuntimeNode>& node,
                      const Showing& showing);
-std::string jobs_text(std::span<const Job> jobs, std::span<const std::optional<RuntimeNode>> nodes,
-                      const Showing& showing);
 
 // The members of a node, within an object.
 void write_node_members(JsonWriter& json, const RuntimeNode& node, const Showing& showing);

@@ -9,7 +9,7 @@
 #include "interfaces/http/deploy/job_answers.hpp"
 #include "interfaces/http/deploy/read_requests.hpp"
 #include "interfaces/http/native/fields.hpp"
-#include "interfaces/http/native/job_filter.hpp"
+#include "interfaces/http/native/job_list.hpp"
 
 namespace sluice::http::deploy {
 namespace {
@@ -26,16 +26,25 @@ using MakeFilter = std::function<JobFilter(JobReader&)>;
 
 // Answers with the newest jobs that the filter accepts; fewer when they are very large.
 void answer_with_list(const Call& call, MakeFilter make_filter, int limit) {
-    answer_with_text(call,
-                     [make_filter = std::move(make_filter), limit,
-                      showing = showing_to(call)](JobReader& reader) -> Result<std::string> {
-                         native::JobListQuery query;
-                         query.filter = make_filter(reader);
-                         query.limit = limit;
-                         const auto jobs = native::read_job_page(reader, query).jobs;
-                         return jobs_text(jobs, sluice::deploy::nodes_of(reader.entities(), jobs),
-                                          showing);
-                     });
+    native::JobListWords words;
+    words.begin = success_begin() + "[";
+    words.texts = [showing = showing_to(call)](JobReader& reader, std::span<const Job> jobs) {
+        const auto nodes = sluice::deploy::nodes_of(reader.entities(), jobs);
+        std::vector<std::string> texts;
+        for (std::size_t i = 0; i < jobs.size(); ++i) {
+            texts.push_back(job_text(jobs[i], nodes[i], showing));
+        }
+        return texts;
+    };
+    words.end = [](const std::optional<std::string>&) { return std::string("]}"); };
+    const auto question = [make_filter = std::move(make_filter), limit,
+                           words = std::move(words)](JobReader& reader) {
+        native::JobListQuery query;
+        query.filter = make_filter(reader);
+        query.limit = limit;
+        return native::job_list(std::move(query), words)(reader);
+    };
+    answer_from_store(call, question, refuse);
 }
 
 Result<JobFilter> read_filter(const QueryParams& params) {

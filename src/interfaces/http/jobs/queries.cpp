@@ -9,10 +9,8 @@
 #include "interfaces/http/jobs/job_json.hpp"
 #include "interfaces/http/jobs/words.hpp"
 #include "interfaces/http/native/fields.hpp"
-#include "interfaces/http/native/job_filter.hpp"
-#include "interfaces/http/native/job_json.hpp"
+#include "interfaces/http/native/job_list.hpp"
 #include "interfaces/http/native/job_questions.hpp"
-#include "interfaces/http/native/pages.hpp"
 
 namespace sluice::http::jobs {
 namespace {
@@ -65,24 +63,6 @@ Result<native::JobListQuery> read_list(const Call& call) {
     return native::with_page(std::move(query), *params);
 }
 
-Response list_response(const native::JobListQuery& query, const native::JobPage& page,
-                       const SecretMarks& secrets) {
-    const std::optional<std::string> next = native::cursor_after(query, page);
-    Response response;
-    JsonWriter json(response.body);
-    json.begin_object();
-    json.key("jobs");
-    json.begin_array();
-    for (const Job& job : page.jobs) write_job(json, job, secrets);
-    json.end_array();
-    json.field("nextCursor", next);
-    json.end_object();
-    if (next) {
-        response.headers.emplace_back("Link", native::link_to_next("/api/jobs", query, *next));
-    }
-    return response;
-}
-
 bool wants_events(const Request& request) {
     const std::string_view* header = request.header("Accept");
     if (!header) return false;
@@ -101,17 +81,17 @@ bool wants_events(const Request& request) {
 }  // namespace
 
 void list(Call call) {
-    const auto query = read_list(call);
+    auto query = read_list(call);
     if (!query) return call.reply.send(problem_of(query.error(), call.request.request_id));
-    const auto question = [query = *query](JobReader& reader) -> Result<native::JobPage> {
-        return native::read_job_page(reader, query);
+    const auto text = [&secrets = call.app.rules.secrets](const Job& job) {
+        std::string out;
+        JsonWriter json(out);
+        write_job(json, job, secrets);
+        return out;
     };
-    call.app.queries.ask<native::JobPage>(
-        question, [reply = call.reply, query = *query, &secrets = call.app.rules.secrets,
-                   &request_id = call.request.request_id](Result<native::JobPage> page) {
-            reply.send(page ? list_response(query, *page, secrets)
-                            : problem_of(page.error(), request_id));
-        });
+    answer_from_store(call,
+                      native::job_list(*std::move(query),
+                                       native::job_list_words("/api/jobs", "nextCursor", text)));
 }
 
 void get(Call call) {
@@ -126,11 +106,9 @@ void get(Call call) {
 
 void get_logs(Call call) {
     if (wants_events(call.request)) return stream(std::move(call));
-    native::ask_for_page(
-        std::move(call), [](JobReader& reader, JobId id, std::int64_t after, int limit) {
-            return native::page_text("logs", "nextAfter", reader.logs(id, after, limit), after,
-                                     native::write_log_line);
-        });
+    native::ask_for_page(std::move(call), [](JobId id, native::Page page) {
+        return native::log_page("nextAfter", id, page);
+    });
 }
 
 }  // namespace sluice::http::jobs

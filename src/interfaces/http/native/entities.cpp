@@ -48,20 +48,26 @@ std::string entity_list_text(std::string_view list, const EntityListQuery& query
     return out;
 }
 
-// Answers a question about one entity, with the text that `question` makes.
+// Answers a question about one entity, with what `question` makes.
 void ask_about_entity(Call call, EntityKey key,
-                      std::function<std::string(JobReader&, const Entity&)> question) {
+                      std::function<Result<StorePiece>(JobReader&, const Entity&)> question) {
     const auto with_entity = [key = std::move(key), question = std::move(question)](
-                                 JobReader& reader) -> Result<std::string> {
+                                 JobReader& reader) -> Result<StorePiece> {
         const auto entity = reader.entities().find_one(key);
         if (!entity) return Error{ErrorCode::not_found, "there is no " + to_text(key), ""};
         return question(reader, *entity);
     };
-    call.app.queries.ask<std::string>(
-        with_entity,
-        [reply = call.reply, &request_id = call.request.request_id](Result<std::string> text) {
-            reply.send(text ? json(200, *std::move(text)) : problem_of(text.error(), request_id));
-        });
+    answer_from_store(call, with_entity);
+}
+
+PieceQuestion entity_event_page(const EntityKey& key, Page page, const SecretMarks& secrets) {
+    const auto fetch = [key](JobReader& reader, std::int64_t after, int count) {
+        return reader.entities().events(key, after, count);
+    };
+    const auto write = [&secrets](JsonWriter& json, const EntityEvent& event) {
+        write_entity_event(json, event, secrets);
+    };
+    return numbered_page("events", "next_after", page, fetch, write);
 }
 
 // Posts a change and answers with the entity after it.
@@ -107,15 +113,12 @@ std::string percent_encoded(std::string_view text) {
 void list_of_kind(Call call, std::string_view kind, std::string_view list) {
     auto query = read_entity_list(call, kind);
     if (!query) return refuse(call, query.error());
-    const auto question = [query = *std::move(query), list, &secrets = call.app.rules.secrets](
-                              JobReader& reader) -> Result<std::string> {
-        return entity_list_text(list, query, read_entity_page(reader.entities(), query), secrets);
-    };
-    call.app.queries.ask<std::string>(
-        question,
-        [reply = call.reply, &request_id = call.request.request_id](Result<std::string> text) {
-            reply.send(text ? json(200, *std::move(text)) : problem_of(text.error(), request_id));
-        });
+    answer_from_store(call,
+                      [query = *std::move(query), list,
+                       &secrets = call.app.rules.secrets](JobReader& reader) -> Result<StorePiece> {
+                          return json_piece(entity_list_text(
+                              list, query, read_entity_page(reader.entities(), query), secrets));
+                      });
 }
 
 void create_of_kind(Call call, std::string_view kind) {
@@ -141,9 +144,10 @@ void get_of_kind(Call call, std::string_view kind, std::string_view id) {
     auto key = read_entity_key(call, *params, kind, id);
     if (!key) return refuse(call, key.error());
     const SecretMarks& secrets = call.app.rules.secrets;
-    ask_about_entity(
-        std::move(call), *std::move(key),
-        [&secrets](JobReader&, const Entity& entity) { return entity_text(entity, secrets); });
+    ask_about_entity(std::move(call), *std::move(key),
+                     [&secrets](JobReader&, const Entity& entity) -> Result<StorePiece> {
+                         return json_piece(entity_text(entity, secrets));
+                     });
 }
 
 void reset_of_kind(Call call, std::string_view kind) {
@@ -192,12 +196,7 @@ void get_entity_events(Call call) {
     const SecretMarks& secrets = call.app.rules.secrets;
     ask_about_entity(std::move(call), *std::move(key),
                      [page = *page, &secrets](JobReader& reader, const Entity& entity) {
-                         const auto events =
-                             reader.entities().events(entity.key, page.after, page.limit);
-                         return page_text("events", "next_after", events, page.after,
-                                          [&](JsonWriter& json, const EntityEvent& event) {
-                                              write_entity_event(json, event, secrets);
-                                          });
+                         return entity_event_page(entity.key, page, secrets)(reader);
                      });
 }
 

@@ -110,7 +110,7 @@ void stream_entity(Call call) {
         if (!start) {
             return call.reply.send(problem_of(start.error(), call.request.request_id));
         }
-        stream_from_store(call, watch_id(key),
+        stream_from_store(call, {watch_id(key), key.tenant},
                           std::make_shared<EntitySource>(call.app.rules, key, *start));
     });
 }

@@ -2,19 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "interfaces/http/answers.hpp"
 #include "interfaces/http/caller.hpp"
 #include "interfaces/http/native/fields.hpp"
-#include "interfaces/http/native/job_json.hpp"
 
 namespace sluice::http::native {
 namespace {
 
 constexpr std::int64_t limit_max = 200;
 constexpr std::size_t mark_digits = 16;
-constexpr std::size_t page_bytes = 4 * 1024 * 1024;
 
 Error bad_cursor() {
     return {ErrorCode::malformed,
@@ -151,53 +146,14 @@ Result<JobListQuery> with_page(JobListQuery query, const QueryParams& params) {
     return query;
 }
 
-JobPage read_job_page(JobReader& reader, const JobListQuery& query) {
-    constexpr int step = 16;  // a few at a time, to stop before large payloads take much memory
-    JobPage page;
-    JobId before = query.before;
-    std::size_t bytes = 0;
-    for (int left = query.limit + 1; left > 0 && bytes < page_bytes;) {
-        const int wanted = std::min(step, left);
-        auto some = reader.list(query.filter, before, wanted);
-        for (Job& job : some) {
-            bytes += job.spec.payload.size() + job.result.size();
-            before = job.spec.id;
-            page.jobs.push_back(std::move(job));
-        }
-        left -= wanted;
-        page.more = static_cast<int>(some.size()) == wanted;
-        if (!page.more) break;
-    }
-    // One more than asked for was read, to know whether there is one.
-    if (static_cast<int>(page.jobs.size()) > query.limit) page.jobs.pop_back();
-    return page;
-}
-
-std::optional<std::string> cursor_after(const JobListQuery& query, const JobPage& page) {
-    if (!page.more) return std::nullopt;
-    return to_text(page.jobs.back().spec.id) + query.filter_mark;
+std::string cursor_after(const JobListQuery& query, JobId last) {
+    return to_text(last) + query.filter_mark;
 }
 
 std::string link_to_next(std::string_view path, const JobListQuery& query,
                          std::string_view cursor) {
     return fmt::format("<{}?limit={}{}&cursor={}>; rel=\"next\"", path, query.limit,
                        query.filter_query, cursor);
-}
-
-Response job_list_response(const JobListQuery& query, const JobPage& page,
-                           const SecretMarks& secrets) {
-    const std::optional<std::string> next = cursor_after(query, page);
-    Response response;
-    JsonWriter json(response.body);
-    json.begin_object();
-    json.key("jobs");
-    json.begin_array();
-    for (const Job& job : page.jobs) write_job(json, job, secrets);
-    json.end_array();
-    json.field("next_cursor", next);
-    json.end_object();
-    if (next) response.headers.emplace_back("Link", link_to_next("/api/v1/jobs", query, *next));
-    return response;
 }
 
 }  // namespace sluice::http::native

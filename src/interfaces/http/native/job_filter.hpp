@@ -3,7 +3,6 @@
 #include <string>
 
 #include "application/ports/job_reader.hpp"
-#include "application/secret_marks.hpp"
 #include "interfaces/http/app.hpp"
 #include "interfaces/http/url.hpp"
 
@@ -24,21 +23,10 @@ Result<JobListQuery> read_job_list(const Call& call);
 // read from these parameters.
 Result<JobListQuery> with_page(JobListQuery query, const QueryParams& params);
 
-struct JobPage {
-    std::vector<Job> jobs;
-    bool more = false;  // another page may follow
-};
-
-// Reads one page. One of large payloads ends before its limit.
-JobPage read_job_page(JobReader& reader, const JobListQuery& query);
-
-// What to pass as `cursor` to get the page that follows; nothing when there is none.
-std::optional<std::string> cursor_after(const JobListQuery& query, const JobPage& page);
+// What to pass as `cursor` to get the page that follows one with this last job.
+std::string cursor_after(const JobListQuery& query, JobId last);
 
 // The value of the Link header to that page; `path` is that of the list.
 std::string link_to_next(std::string_view path, const JobListQuery& query, std::string_view cursor);
-
-Response job_list_response(const JobListQuery& query, const JobPage& page,
-                           const SecretMarks& secrets);
 
 }  // namespace sluice::http::native

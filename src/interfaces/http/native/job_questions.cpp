@@ -1,9 +1,8 @@
 #include "interfaces/http/native/job_questions.hpp"
 
-#include "interfaces/http/answers.hpp"
 #include "interfaces/http/caller.hpp"
 #include "interfaces/http/native/fields.hpp"
-#include "interfaces/http/native/pages.hpp"
+#include "interfaces/http/native/job_json.hpp"
 
 namespace sluice::http::native {
 namespace {
@@ -21,21 +20,26 @@ Result<Job> visible_job(JobReader& reader, JobId id, const std::string& tenant) 
 
 void ask_about_job(Call call, const QueryParams& params,
                    std::function<Result<std::string>(JobReader&, const Job&)> question) {
+    ask_for_pieces(
+        std::move(call), params,
+        [question = std::move(question)](JobReader& reader, const Job& job) -> Result<StorePiece> {
+            auto text = question(reader, job);
+            if (!text) return text.error();
+            return json_piece(*std::move(text));
+        });
+}
+
+void ask_for_pieces(Call call, const QueryParams& params,
+                    std::function<Result<StorePiece>(JobReader&, const Job&)> question) {
     const auto id = job_id_in_path(call);
     if (!id) return call.reply.send(problem_of(id.error(), call.request.request_id));
     auto tenant = tenant_to_look_in(call, params);
     if (!tenant) return call.reply.send(problem_of(tenant.error(), call.request.request_id));
-    const auto with_job = [id = *id, tenant = *std::move(tenant), question = std::move(question)](
-                              JobReader& reader) -> Result<std::string> {
+    answer_from_store(call, [id = *id, tenant = *std::move(tenant),
+                             question = std::move(question)](JobReader& reader) {
         const auto job = visible_job(reader, id, tenant);
-        if (!job) return job.error();
-        return question(reader, *job);
-    };
-    call.app.queries.ask<std::string>(
-        with_job,
-        [reply = call.reply, &request_id = call.request.request_id](Result<std::string> text) {
-            reply.send(text ? json(200, *std::move(text)) : problem_of(text.error(), request_id));
-        });
+        return job ? question(reader, *job) : Result<StorePiece>(job.error());
+    });
 }
 
 void ask_for_page(Call call, ReadPage read) {
@@ -43,11 +47,17 @@ void ask_for_page(Call call, ReadPage read) {
     if (!params) return call.reply.send(problem_of(params.error(), call.request.request_id));
     const auto page = read_page(*params);
     if (!page) return call.reply.send(problem_of(page.error(), call.request.request_id));
-    const auto question = [read, page = *page](JobReader& reader,
-                                               const Job& job) -> Result<std::string> {
-        return read(reader, job.spec.id, page.after, page.limit);
+    ask_for_pieces(std::move(call), *params,
+                   [read, page = *page](JobReader& reader, const Job& job) {
+                       return read(job.spec.id, page)(reader);
+                   });
+}
+
+PieceQuestion log_page(std::string_view next, JobId id, Page page) {
+    const auto fetch = [id](JobReader& reader, std::int64_t after, int count) {
+        return reader.logs(id, after, count);
     };
-    ask_about_job(std::move(call), *params, question);
+    return numbered_page("logs", next, page, fetch, write_log_line);
 }
 
 }  // namespace sluice::http::native

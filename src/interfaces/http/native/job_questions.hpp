@@ -3,7 +3,8 @@
 #include <functional>
 #include <string>
 
-#include "interfaces/http/app.hpp"
+#include "interfaces/http/native/pages.hpp"
+#include "interfaces/http/store_answer.hpp"
 #include "interfaces/http/url.hpp"
 
 // Questions about the job in the path. A job of a tenant that the caller did not or may not ask
@@ -14,9 +15,15 @@ namespace sluice::http::native {
 void ask_about_job(Call call, const QueryParams& params,
                    std::function<Result<std::string>(JobReader&, const Job&)> question);
 
-// Answers with a part of what the job has in order: `limit` items after the one that is numbered
-// `after`, which `read` turns into JSON text.
-using ReadPage = std::string (*)(JobReader& reader, JobId id, std::int64_t after, int limit);
+// Answers with the pieces that `question` makes.
+void ask_for_pieces(Call call, const QueryParams& params,
+                    std::function<Result<StorePiece>(JobReader&, const Job&)> question);
+
+// Answers with a part of what the job has in order: the page that `read` makes.
+using ReadPage = PieceQuestion (*)(JobId id, Page page);
 void ask_for_page(Call call, ReadPage read);
+
+// The job's log lines; `next` is what the number to go on after is called.
+PieceQuestion log_page(std::string_view next, JobId id, Page page);
 
 }  // namespace sluice::http::native

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "domain/result.hpp"
 #include "interfaces/http/native/fields.hpp"
+#include "interfaces/http/store_answer.hpp"
 #include "json/json_writer.hpp"
 
 // Pages of what is numbered: events and log lines.
@@ -26,25 +29,83 @@ inline Result<Page> read_page(const QueryParams& params) {
     return Page{*after, static_cast<int>(*limit)};
 }
 
-// {"<list>":[…],"<next>":<the number to go on after>}. A page that gets long ends early.
-template <class Item, class Write>
-std::string page_text(std::string_view list, std::string_view next, const std::vector<Item>& items,
-                      std::int64_t after, Write write) {
-    constexpr std::size_t page_bytes = 4 * 1024 * 1024;
-    std::string out;
-    JsonWriter json(out);
-    json.begin_object();
-    json.key(list);
-    json.begin_array();
-    for (const Item& item : items) {
-        if (out.size() > page_bytes) break;
-        write(json, item);
-        after = item.seq;
+// A page of numbered items as a question for its pieces: `begin`, the items that `fetch` reads
+// after a number, and what `end` makes of the number to go on after. A page that gets long ends
+// early.
+template <class Fetch, class Write, class End>
+struct NumberedPage {
+    std::string begin;
+    Fetch fetch;  // (JobReader&, after, count) → items in order
+    Write write;  // (JsonWriter&, item)
+    End end;      // (after) → text
+    std::int64_t after = 0;
+    int left = 0;
+    std::size_t bytes_left = page_bytes - 256;  // the rest is for the end
+    int together = 64;                          // how many are likely to fill a piece
+    bool has_items = false;                     // in pieces before this one
+
+    Result<StorePiece> operator()(JobReader& reader) const {
+        NumberedPage place = *this;  // where the piece ends
+        std::string text = std::move(place.begin);
+        const bool ended = place.read(reader, text);
+        if (ended) return json_piece(text + end(place.after));
+        StorePiece piece = json_piece(std::move(text));
+        place.begin.clear();
+        piece.rest = std::move(place);
+        return piece;
     }
-    json.end_array();
-    json.field(next, after);
-    json.end_object();
-    return out;
+
+  private:
+    static constexpr int together_max = 256;
+
+    // False: the piece is full, and more may follow.
+    bool read(JobReader& reader, std::string& text) {
+        int read = 0;
+        while (text.size() < piece_bytes) {
+            const int wanted = std::min(left, together);
+            if (wanted == 0) return true;
+            const auto items = fetch(reader, after, wanted);
+            for (const auto& item : items) {
+                if (text.size() >= piece_bytes) break;
+                if (!add(item, text)) return true;
+                ++read;
+            }
+            if (text.size() < piece_bytes && std::ssize(items) < wanted) return true;
+            const std::size_t each = text.size() / static_cast<std::size_t>(std::max(read, 1)) + 1;
+            together =
+                static_cast<int>(std::clamp<std::size_t>(piece_bytes / each, 1, together_max));
+        }
+        return false;
+    }
+
+    // False: the page would get too long.
+    bool add(const auto& item, std::string& text) {
+        const std::size_t before = text.size();
+        if (has_items) text += ',';
+        JsonWriter json(text);
+        write(json, item);
+        const std::size_t bytes = text.size() - before;
+        if (has_items && bytes > bytes_left) {
+            text.resize(before);
+            return false;
+        }
+        bytes_left -= std::min(bytes, bytes_left);
+        has_items = true;
+        after = item.seq;
+        --left;
+        return true;
+    }
+};
+
+// {"<list>":[…],"<next>":<the number to go on after>}
+template <class Fetch, class Write>
+PieceQuestion numbered_page(std::string_view list, std::string_view next, Page page, Fetch fetch,
+                            Write write) {
+    const auto end = [next](std::int64_t after) {
+        return fmt::format("],\"{}\":{}}}", next, after);
+    };
+    return NumberedPage<Fetch, Write, decltype(end)>{
+        fmt::format("{{\"{}\":[", list), fetch, write, end, page.after, page.limit};
 }
 
 }  // namespace sluice::http::native

@@ -3,10 +3,9 @@
 #include "interfaces/http/caller.hpp"
 #include "interfaces/http/native/fields.hpp"
 #include "interfaces/http/native/handlers.hpp"
-#include "interfaces/http/native/job_filter.hpp"
 #include "interfaces/http/native/job_json.hpp"
+#include "interfaces/http/native/job_list.hpp"
 #include "interfaces/http/native/job_questions.hpp"
-#include "interfaces/http/native/pages.hpp"
 
 namespace sluice::http::native {
 
@@ -21,31 +20,27 @@ void get_job(Call call) {
 }
 
 void get_logs(Call call) {
-    ask_for_page(std::move(call), [](JobReader& reader, JobId id, std::int64_t after, int limit) {
-        return page_text("logs", "next_after", reader.logs(id, after, limit), after,
-                         write_log_line);
-    });
+    ask_for_page(std::move(call),
+                 [](JobId id, Page page) { return log_page("next_after", id, page); });
 }
 
 void get_events(Call call) {
-    ask_for_page(std::move(call), [](JobReader& reader, JobId id, std::int64_t after, int limit) {
-        return page_text("events", "next_after", reader.events(id, after, limit), after,
-                         write_event);
+    ask_for_page(std::move(call), [](JobId id, Page page) {
+        const auto fetch = [id](JobReader& reader, std::int64_t after, int count) {
+            return reader.events(id, after, count);
+        };
+        return numbered_page("events", "next_after", page, fetch, write_event);
     });
 }
 
 void list_jobs(Call call) {
-    const auto query = read_job_list(call);
+    auto query = read_job_list(call);
     if (!query) return call.reply.send(problem_of(query.error(), call.request.request_id));
-    const auto question = [query = *query](JobReader& reader) -> Result<JobPage> {
-        return read_job_page(reader, query);
+    const auto text = [&secrets = call.app.rules.secrets](const Job& job) {
+        return job_text(job, secrets);
     };
-    call.app.queries.ask<JobPage>(
-        question, [reply = call.reply, query = *query, &secrets = call.app.rules.secrets,
-                   &request_id = call.request.request_id](Result<JobPage> page) {
-            reply.send(page ? job_list_response(query, *page, secrets)
-                            : problem_of(page.error(), request_id));
-        });
+    answer_from_store(
+        call, job_list(*std::move(query), job_list_words("/api/v1/jobs", "next_cursor", text)));
 }
 
 void explain(Call call) {

@@ -6,6 +6,7 @@
 #include "interfaces/http/caller.hpp"
 #include "interfaces/http/native/fields.hpp"
 #include "interfaces/http/native/handlers.hpp"
+#include "interfaces/http/store_answer.hpp"
 #include "json/json_writer.hpp"
 
 namespace sluice::http::native {
@@ -22,7 +23,7 @@ HeldJobs held_jobs(JobReader& reader, const std::string& tenant) {
     HeldJobs held;
     JobId before = newest;
     for (std::size_t count = 0; count < jobs_max;) {
-        const auto jobs = reader.list(running, before, page);
+        const auto jobs = reader.list(running, before, {page, page_bytes});
         if (jobs.empty()) break;
         for (const Job& job : jobs) {
             held[{job.spec.tenant, job.lease->worker_id}].push_back(job.spec.id);

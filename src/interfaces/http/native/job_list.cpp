@@ -1,0 +1,147 @@
+#include "interfaces/http/native/job_list.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+namespace sluice::http::native {
+namespace {
+
+constexpr std::size_t read_bytes = 1024 * 1024;  // of jobs that are in memory at once
+constexpr std::size_t end_bytes = 256;           // for what follows the last job
+
+struct Request {
+    JobListQuery query;
+    JobListWords words;
+};
+using RequestPtr = std::shared_ptr<const Request>;  // shared by the questions for all pieces
+
+struct Planned {
+    JobId id{};
+    std::size_t bytes = 0;  // of its text, as it was when the page was planned
+};
+
+// What follows the first piece of a page.
+struct Rest {
+    std::vector<Planned> jobs;
+    std::string end;
+};
+
+// A page while it is planned: the first piece gets its text, of all else the size is taken.
+class Planner {
+  public:
+    explicit Planner(const Request& request) : request_(request), text_(request.words.begin) {}
+
+    // One job more than asked for is read, to know whether there is one.
+    void read(JobReader& reader) {
+        JobId before = request_.query.before;
+        for (bool ended = false; !ended && !more_;) {
+            const ListLimit limit(request_.query.limit + 1 - count_, read_bytes);
+            const std::vector<Job> jobs = reader.list(request_.query.filter, before, limit);
+            const std::vector<std::string> texts = request_.words.texts(reader, jobs);
+            ListCount counted(limit);
+            for (std::size_t i = 0; i < jobs.size() && !more_; ++i) {
+                add(jobs[i].spec.id, texts[i]);
+                before = jobs[i].spec.id;
+                counted.add(jobs[i]);
+            }
+            ended = !counted.is_full();
+        }
+    }
+
+    StorePiece piece(const RequestPtr& request) &&;
+
+  private:
+    void add(JobId id, const std::string& text) {
+        const std::size_t bytes = text.size() + 1;  // with the comma
+        const bool fits = count_ == 0 || bytes_ + bytes <= page_bytes - end_bytes;
+        more_ = count_ == request_.query.limit || !fits;
+        if (more_) return;
+        if (count_ == 0 || (rest_.empty() && text_.size() + bytes <= piece_bytes)) {
+            if (count_ > 0) text_ += ',';
+            text_ += text;
+        } else {
+            rest_.push_back({id, bytes});
+        }
+        ++count_;
+        bytes_ += bytes;
+        last_ = id;
+    }
+
+    const Request& request_;
+    std::string text_;
+    std::vector<Planned> rest_;
+    JobId last_{};
+    int count_ = 0;
+    std::size_t bytes_ = 0;
+    bool more_ = false;
+};
+
+Result<StorePiece> read_rest(JobReader& reader, const RequestPtr& request,
+                             const std::shared_ptr<const Rest>& rest, std::size_t from) {
+    std::vector<JobId> ids;
+    std::size_t next = from;
+    for (std::size_t bytes = 0; next < rest->jobs.size(); ++next) {
+        bytes += rest->jobs[next].bytes;
+        if (next > from && bytes > piece_bytes) break;
+        ids.push_back(rest->jobs[next].id);
+    }
+    std::vector<Job> jobs;
+    for (std::optional<Job>& job : reader.find(ids)) {
+        if (job) jobs.push_back(*std::move(job));
+    }
+    std::string text;
+    for (const std::string& job : request->words.texts(reader, jobs)) text.append(",").append(job);
+    if (next == rest->jobs.size()) return json_piece(text + rest->end);
+    StorePiece piece = json_piece(std::move(text));
+    piece.rest = [request, rest, next](JobReader& again) {
+        return read_rest(again, request, rest, next);
+    };
+    return piece;
+}
+
+StorePiece Planner::piece(const RequestPtr& request) && {
+    std::optional<std::string> next;
+    if (more_) next = cursor_after(request_.query, last_);
+    std::string end = request_.words.end(next);
+    if (rest_.empty()) text_ += end;
+    StorePiece piece = json_piece(std::move(text_));
+    if (next && !request_.words.path.empty()) {
+        piece.response.headers.emplace_back(
+            "Link", link_to_next(request_.words.path, request_.query, *next));
+    }
+    if (rest_.empty()) return piece;
+    auto rest = std::make_shared<const Rest>(Rest{std::move(rest_), std::move(end)});
+    piece.rest = [request, rest](JobReader& reader) { return read_rest(reader, request, rest, 0); };
+    return piece;
+}
+
+}  // namespace
+
+JobListWords job_list_words(std::string path, std::string_view next_name, JobText text) {
+    JobListWords words;
+    words.begin = R"({"jobs":[)";
+    words.texts = [text = std::move(text)](JobReader&, std::span<const Job> jobs) {
+        std::vector<std::string> texts;
+        for (const Job& job : jobs) texts.push_back(text(job));
+        return texts;
+    };
+    words.end = [name = std::string(next_name)](const std::optional<std::string>& next) {
+        return next ? fmt::format(R"(],"{}":"{}"}})", name, *next)
+                    : fmt::format(R"(],"{}":null}})", name);
+    };
+    words.path = std::move(path);
+    return words;
+}
+
+PieceQuestion job_list(JobListQuery query, JobListWords words) {
+    auto request = std::make_shared<const Request>(Request{std::move(query), std::move(words)});
+    return [request](JobReader& reader) -> Result<StorePiece> {
+        Planner planner(*request);
+        planner.read(reader);
+        return std::move(planner).piece(request);
+    };
+}
+
+}  // namespace sluice::http::native
