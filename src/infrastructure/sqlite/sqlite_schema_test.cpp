@@ -60,7 +60,6 @@ class SqliteSchemaTest : public testing::Test {
     fs::path folder = fs::temp_directory_path() / ("sluice-schema-" + std::to_string(getpid()));
     fs::path path = folder / "jobs.db";
     Connection writer;
-    std::int64_t steps = 0;  // of SQLite's machine
 };
 
 // ── settings ──
@@ -315,11 +314,12 @@ FROM job WHERE id BETWEEN {} AND {})sql",
     const JobFilter failed{.states = {JobState::failed}, .type = "t", .project = "p"};
     const JobFilter canceled{
         .states = {JobState::canceled, JobState::timed_out}, .type = "t", .project = "p"};
+    std::int64_t counted = 0;  // steps of SQLite's machine
     const auto steps_of = [&](const JobFilter& filter) {
-        steps = 0;
+        counted = 0;
         page_ids(writer.get(), filter, 0, 20);
         count_jobs(writer.get(), filter);
-        return steps;
+        return counted;
     };
     sqlite3_progress_handler(
         writer.get(), 1,
@@ -327,7 +327,7 @@ FROM job WHERE id BETWEEN {} AND {})sql",
             ++*static_cast<std::int64_t*>(counter);
             return 0;
         },
-        &steps);
+        &counted);
     add_jobs(1, 30);
     end_jobs(2, 30);
     std::vector<std::int64_t> before;
