@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,15 @@ struct Pending {
     std::function<void(std::vector<Result<Answer>>)> done{};
     std::vector<Result<Answer>> answers{};  // one per item, once the engine has run
 };
+
+// Answers all of them with the same refusal.
+template <class Item, class Answer>
+void refuse_all(std::span<Pending<Item, Answer>> pendings, const Error& error) {
+    for (auto& pending : pendings) {
+        pending.answers.clear();
+        for (std::size_t i = 0; i < pending.items.size(); ++i) pending.answers.emplace_back(error);
+    }
+}
 
 // Everything that is decided in one transaction. The members are in the order in which they are
 // run.
@@ -93,14 +103,7 @@ struct Batch {
 
     // Answers everything with the same refusal.
     void refuse(const Error& error) {
-        for_each_kind([&](auto& list) {
-            for (auto& pending : list) {
-                pending.answers.clear();
-                for (std::size_t i = 0; i < pending.items.size(); ++i) {
-                    pending.answers.emplace_back(error);
-                }
-            }
-        });
+        for_each_kind([&](auto& list) { refuse_all(std::span(list), error); });
     }
 
     // Hands every answer to its caller.

@@ -1,5 +1,7 @@
 #include "application/claim_jobs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -45,15 +47,29 @@ void lease_job(Transaction& tx, Job& job, const ClaimJobs& claim) {
               std::move(detail), std::max({start, job.run_after, job.spec.created_at}));
 }
 
-// Takes those out of `jobs` that their entities do not let start, and ends them.
+// Why the job cannot start, as the error that it ends with; false: it can.
+bool is_kept_from_starting(Transaction& tx, Job& job) {
+    if (!job.damage.empty()) {
+        job.error_code = job_damaged_code;
+        job.error_message = fmt::format(
+            "the stored row of the job was changed from outside: its {} is not what was submitted",
+            job.damage);
+        return true;
+    }
+    const std::optional<Error> refusal = follow_start(tx, job);
+    if (!refusal) return false;
+    job.error_code =
+        refusal->code == ErrorCode::gate_closed ? gate_closed_code : resource_failed_code;
+    job.error_message = refusal->message;
+    return true;
+}
+
+// Takes those out of `jobs` that are damaged, or that their entities do not let start, and ends
+// them.
 void end_what_cannot_start(Transaction& tx, std::vector<Job>& jobs) {
     std::vector<Job> ended;
     const auto cannot_start = [&](Job& job) {
-        const std::optional<Error> refusal = follow_start(tx, job);
-        if (!refusal) return false;
-        job.error_code =
-            refusal->code == ErrorCode::gate_closed ? gate_closed_code : resource_failed_code;
-        job.error_message = refusal->message;
+        if (!is_kept_from_starting(tx, job)) return false;
         end_job(tx, job,
                 {.step = Step::failed,
                  .actor = engine_actor,

@@ -95,6 +95,11 @@ struct AppendLogs {
         0;  // not zero: a batch with the same mark as the one before is a repeat
     WorkerBounds bounds{};
 };
+inline std::size_t bytes_of(const AppendLogs& lines) {
+    std::size_t bytes = 0;
+    for (const LogEntry& entry : lines.entries) bytes += entry.message.size() + entry.data.size();
+    return bytes;
+}
 struct Appended {
     std::int64_t last_seq = 0;  // of the job's last line
     int stored = 0;             // how many of these were new

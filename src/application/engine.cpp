@@ -14,6 +14,7 @@
 #include "application/ports/store_refusal.hpp"
 #include "application/replay_jobs.hpp"
 #include "application/report_jobs.hpp"
+#include "application/run_kind.hpp"
 #include "application/submit_jobs.hpp"
 
 namespace sluice {
@@ -25,49 +26,6 @@ constexpr Duration forgetting_period = std::chrono::minutes(2);
 constexpr Duration retry_period = std::chrono::seconds(1);
 constexpr int rounds_max = 1000;  // in which claims let others forward
 constexpr int tries_max = 8;      // of a session that others were in the way of
-
-// The items of all commands of a kind in one row. They go back to where they came from in any case:
-// when the store fails in between they are decided again.
-template <class Item, class Answer>
-class Gathered {
-  public:
-    explicit Gathered(std::vector<Pending<Item, Answer>>& pendings) : pendings_(pendings) {
-        all_.reserve(pendings.size());
-        for (auto& pending : pendings) {
-            std::move(pending.items.begin(), pending.items.end(), std::back_inserter(all_));
-        }
-    }
-    ~Gathered() {
-        auto item = all_.begin();
-        for (auto& pending : pendings_) {
-            const auto count = static_cast<std::ptrdiff_t>(pending.items.size());
-            std::move(item, item + count, pending.items.begin());
-            item += count;
-        }
-    }
-    Gathered(const Gathered&) = delete;
-    Gathered& operator=(const Gathered&) = delete;
-
-    std::span<const Item> all() const { return all_; }
-
-  private:
-    std::vector<Pending<Item, Answer>>& pendings_;
-    std::vector<Item> all_;
-};
-
-// Runs a use case once over all commands of a kind and deals the answers out to their callers.
-template <class Item, class Answer, class UseCase>
-void run_kind(std::vector<Pending<Item, Answer>>& pendings, UseCase&& use_case) {
-    if (pendings.empty()) return;
-    const Gathered<Item, Answer> gathered(pendings);
-    std::vector<Result<Answer>> answers = use_case(gathered.all());
-    auto next = answers.begin();
-    for (auto& pending : pendings) {
-        const auto count = static_cast<std::ptrdiff_t>(pending.items.size());
-        pending.answers.assign(std::move_iterator(next), std::move_iterator(next + count));
-        next += count;
-    }
-}
 
 // What the commands of the batch are about.
 Subjects subjects_of(Batch& batch) {
@@ -101,6 +59,17 @@ Subjects subjects_of(Batch& batch) {
         }
     }
     return subjects;
+}
+
+// Of the log lines that the batch has stored.
+std::size_t accepted_log_bytes(const Batch& batch) {
+    std::size_t bytes = 0;
+    for (const auto& pending : batch.logs) {
+        for (std::size_t i = 0; i < pending.items.size(); ++i) {
+            if (pending.answers[i]) bytes += bytes_of(pending.items[i]);
+        }
+    }
+    return bytes;
 }
 
 void answer_with_nothing(PendingClaim& claim) {
@@ -146,20 +115,43 @@ Engine::Ran Engine::run(Batch& batch, Timestamp now) {
     store_due_ = std::min(store_due_, batch.look_at);
     if (has_something_to_do(batch, now)) {
         try {
+            if (leases_wait_since_) give_back_lease_time(now);
             run_until_decided(batch, now, ran);
             let_claims_wait(batch, now);
         } catch (const StoreUnavailable& unavailable) {
-            ran.counts.failure = unavailable.what();
-            store_is_shaky_ = true;
-            store_due_ = Timestamp{};  // what was written is not known: look at it again
-            retry_at_ = now + retry_period;
-            batch.refuse(refusal_for(unavailable));
+            store_failed(batch, now, unavailable, ran);
         }
     }
     std::move(answered.begin(), answered.end(), std::back_inserter(batch.claims));
+    ran.counts.room = store_.room();
     if (options_.sweeps) ran.counts.waiting_claims = waiting_room_.size();
     ran.news.waiting_claims = ran.counts.waiting_claims;
     return ran;
+}
+
+void Engine::store_failed(Batch& batch, Timestamp now, const StoreUnavailable& why, Ran& ran) {
+    ran.counts.failure = why.what();
+    store_is_shaky_ = true;
+    const bool is_conflict = dynamic_cast<const StoreConflict*>(&why) != nullptr;
+    if (options_.sweeps && !is_conflict && !leases_wait_since_)
+        leases_wait_since_ = store_worked_at_;
+    store_due_ = Timestamp{};  // what was written is not known: look at it again
+    retry_at_ = now + retry_period;
+    batch.refuse(refusal_for(why));
+}
+
+// In a session of its own, before anything is decided: what a session has read already must not
+// change under it. As long as it cannot be written, no lease runs out.
+void Engine::give_back_lease_time(Timestamp now) {
+    try {
+        const auto session = store_.begin();
+        session->leases().give_back(now - *leases_wait_since_, now);
+        session->commit();
+        leases_wait_since_.reset();
+        store_worked_at_ = now;
+    } catch (const StoreUnavailable&) {
+        // The batch may fare better: it may only ask.
+    }
 }
 
 bool Engine::has_something_to_do(Batch& batch, Timestamp now) const {
@@ -171,6 +163,8 @@ void Engine::run_until_decided(Batch& batch, Timestamp now, Ran& ran) {
     for (int tries = 1;; ++tries) {
         try {
             return run_in_transaction(batch, now, ran);
+        } catch (const StoreFull&) {
+            if (tries == tries_max || !store_.make_room()) throw;
         } catch (const StoreConflict&) {
             if (tries == tries_max) throw;
         }
@@ -208,33 +202,23 @@ void Engine::run_in_transaction(Batch& batch, Timestamp now, Ran& ran) {
     Transaction tx(*session, *options_.rules, now, ids_, chance_);
     session->reserve(subjects_of(batch));
     run_words_of_workers(tx, batch);
-    if (options_.sweeps && store_due_ <= now) {
+    if (options_.sweeps && store_due_ <= now && !leases_wait_since_) {
         end_overdue_jobs(tx, sweep_limit);
         expire_leases(tx, sweep_limit);
     }
     run_words_of_clients(tx, batch);
     std::vector<Readied> left = run_claims(tx, batch);
-    run_kind(batch.explains, [&](std::span<const ExplainJob> commands) {
-        std::vector<Result<Explanation>> answers;
-        for (const ExplainJob& command : commands)
-            answers.push_back(explain_job(tx, workers_, command));
-        return answers;
-    });
-    answer_depths(tx, batch);
-    for (auto& pending : batch.workers) {
-        pending.answers.clear();
-        for (const AskWorkers& ask : pending.items) {
-            pending.answers.emplace_back(workers_.of(ask.tenant, now));
-        }
-    }
+    answer_questions(tx, batch);
     if (next_forgetting_ <= now) forget_what_is_old(tx);
     tx.flush();
     const Timestamp due = tx.leases().next_due();
     session->commit();
 
     store_due_ = due;
-    retry_at_ = Timestamp{};
+    retry_at_ = leases_wait_since_ ? now + retry_period : Timestamp{};
     store_is_shaky_ = store_is_shaky_ && !tx.has_written();
+    if (!store_is_shaky_) store_worked_at_ = now;
+    log_bytes_ = store_.room() == StoreRoom::roomy ? 0 : log_bytes_ + accepted_log_bytes(batch);
     const std::size_t commands = ran.counts.commands;
     ran.counts = tx.counts();
     ran.counts.commands = commands;
@@ -243,17 +227,42 @@ void Engine::run_in_transaction(Batch& batch, Timestamp now, Ran& ran) {
     ran.news = {.readied = std::move(left), .due = due};
 }
 
+void Engine::answer_questions(Transaction& tx, Batch& batch) {
+    const StoreRoom room = store_.room();
+    run_kind(batch.explains, room, [&](std::span<const ExplainJob> commands) {
+        std::vector<Result<Explanation>> answers;
+        for (const ExplainJob& command : commands) {
+            answers.push_back(explain_job(tx, workers_, room, command));
+        }
+        return answers;
+    });
+    answer_depths(tx, batch);
+    for (auto& pending : batch.workers) {
+        pending.answers.clear();
+        for (const AskWorkers& ask : pending.items) {
+            pending.answers.emplace_back(workers_.of(ask.tenant, tx.now()));
+        }
+    }
+}
+
 // Who asks whether the engine is ready asks this. A store that has refused a write must take one
 // before it counts as ready again.
 void Engine::answer_depths(Transaction& tx, Batch& batch) {
     if (batch.depths.empty()) return;
-    if (store_is_shaky_) {
+    const bool is_roomy = store_.room() == StoreRoom::roomy;
+    if (store_is_shaky_ && is_roomy) {
         tx.idempotency().put({.tenant = "", .key = "readiness", .at = tx.now()});
         tx.note_written();
     }
     for (auto& pending : batch.depths) {
-        const bool count = pending.items.front().count;
-        pending.answers.assign(1, count ? tx.leases().depths() : Depths{});
+        pending.answers.clear();
+        if (pending.items.front().count) {
+            pending.answers.emplace_back(tx.leases().depths());
+        } else if (is_roomy) {
+            pending.answers.emplace_back(Depths{});
+        } else {
+            pending.answers.emplace_back(store_full_error());
+        }
     }
 }
 
@@ -266,24 +275,33 @@ void Engine::forget_what_is_old(Transaction& tx) {
 }
 
 void Engine::run_words_of_workers(Transaction& tx, Batch& batch) {
-    run_kind(batch.heartbeats, [&](auto commands) { return heartbeat_jobs(tx, commands); });
-    run_kind(batch.logs, [&](auto commands) { return append_logs(tx, commands); });
-    run_kind(batch.reports, [&](auto commands) { return report_jobs(tx, commands); });
-    run_kind(batch.hand_backs, [&](auto commands) { return hand_back_jobs(tx, commands); });
+    const StoreRoom room = store_.room();
+    run_kind(batch.heartbeats, room, [&](auto commands) { return heartbeat_jobs(tx, commands); });
+    const std::span logs = std::span(batch.logs);
+    const std::size_t fitting = count_fitting(batch.logs, room, log_bytes_);
+    run_all(logs.first(fitting), [&](auto commands) { return append_logs(tx, commands); });
+    refuse_all(logs.subspan(fitting), store_full_error());
+    run_kind(batch.reports, room, [&](auto commands) { return report_jobs(tx, commands); });
+    run_kind(batch.hand_backs, room, [&](auto commands) { return hand_back_jobs(tx, commands); });
 }
 
 void Engine::run_words_of_clients(Transaction& tx, Batch& batch) {
-    run_kind(batch.cancels, [&](auto commands) { return cancel_jobs(tx, commands); });
-    run_kind(batch.entity_actions, [&](auto commands) { return change_entities(tx, commands); });
-    run_kind(batch.submits,
-             [&](auto commands) { return submit_jobs(tx, commands, options_.idempotency_memory); });
-    run_kind(batch.replays,
-             [&](auto commands) { return replay_jobs(tx, commands, options_.idempotency_memory); });
+    const StoreRoom room = store_.room();
+    const Duration memory = options_.idempotency_memory;
+    run_kind(batch.cancels, room, [&](auto commands) { return cancel_jobs(tx, commands); });
+    run_kind(batch.entity_actions, room,
+             [&](auto commands) { return change_entities(tx, commands); });
+    run_kind(batch.submits, room, [&](auto commands) { return submit_jobs(tx, commands, memory); });
+    run_kind(batch.replays, room, [&](auto commands) { return replay_jobs(tx, commands, memory); });
 }
 
 // Those who waited come before those who have just come. Returns what became ready here and was not
 // taken by who waited.
 std::vector<Readied> Engine::run_claims(Transaction& tx, Batch& batch) {
+    if (!may_run(burden_of<ClaimJobs>, store_.room())) {
+        refuse_claims(batch);
+        return tx.leases().newly_ready(tx.now());
+    }
     const std::size_t fresh = batch.claims.size();
     for (const PendingClaim& claim : batch.claims) {
         workers_.claimed(claim_of(claim).worker_id, claim_of(claim).filter, tx.now());
@@ -313,6 +331,15 @@ std::vector<Readied> Engine::run_claims(Transaction& tx, Batch& batch) {
         std::move(more.begin(), more.end(), std::back_inserter(ready));
     }
     return ready;
+}
+
+// Those that wait, too: they could not be woken once there is room again, since what is queued by
+// then became ready before.
+void Engine::refuse_claims(Batch& batch) {
+    for (PendingClaim& claim : waiting_room_.clear()) {
+        batch.claims.push_back(no_longer_waiting(std::move(claim)));
+    }
+    refuse_all(std::span(batch.claims), store_full_error());
 }
 
 // Takes off `ready` what those got who waited for it. A claim that was woken for one job may take

@@ -29,7 +29,10 @@ namespace sluice {
 // because its connection broke: then everything is decided again, in a new session.
 //
 // When the store gives no answer, every command of the batch is refused as unavailable and nothing
-// has changed, or it has and the callers cannot know: they may send the same again.
+// has changed, or it has and the callers cannot know: they may send the same again. No lease runs
+// out meanwhile: when the store takes writes again, all leases get back the time in which it took
+// no heartbeat. When its disk is full, its reserve is given up and the batch decided again without
+// what adds work (store_room.hpp).
 class Engine {
   public:
     struct Options {
@@ -71,6 +74,10 @@ class Engine {
     void run_in_transaction(Batch& batch, Timestamp now, Ran& ran);
     void run_words_of_workers(Transaction& tx, Batch& batch);
     void run_words_of_clients(Transaction& tx, Batch& batch);
+    void store_failed(Batch& batch, Timestamp now, const StoreUnavailable& why, Ran& ran);
+    void give_back_lease_time(Timestamp now);
+    void refuse_claims(Batch& batch);
+    void answer_questions(Transaction& tx, Batch& batch);
     void answer_depths(Transaction& tx, Batch& batch);
     void forget_what_is_old(Transaction& tx);
     std::vector<Readied> run_claims(Transaction& tx, Batch& batch);
@@ -87,6 +94,10 @@ class Engine {
     Workers workers_;
     bool waiting_allowed_ = true;
     bool store_is_shaky_ = false;  // it has refused a write, and has taken none since
+    Timestamp store_worked_at_{};  // then it was last not shaky
+    // Since then no heartbeat could be stored, and the leases have not got that time back yet.
+    std::optional<Timestamp> leases_wait_since_{};
+    std::size_t log_bytes_ = 0;  // that were stored from the reserve
     Timestamp store_due_{};  // when a lease, a deadline or a queued job is due; at first: at once
     Timestamp retry_at_{};   // without an answer from the store, not before this by itself
     Timestamp next_forgetting_{};

@@ -119,7 +119,7 @@ void explain_end(const Job& job, std::vector<Reason>& reasons) {
 
 }  // namespace
 
-Result<Explanation> explain_job(Transaction& tx, const Workers& workers,
+Result<Explanation> explain_job(Transaction& tx, const Workers& workers, StoreRoom room,
                                 const ExplainJob& command) {
     const std::optional<Job> job = tx.jobs().find_one(command.job);
     if (!job || (!command.tenant.empty() && job->spec.tenant != command.tenant)) {
@@ -127,6 +127,9 @@ Result<Explanation> explain_job(Transaction& tx, const Workers& workers,
     }
     Explanation explanation{job->state, {}};
     std::vector<Reason>& reasons = explanation.reasons;
+    if (room != StoreRoom::roomy && !is_final(job->state)) {
+        reasons.push_back({"store_full", store_full_error().message, "", "", std::nullopt});
+    }
     if (job->state == JobState::running) {
         explain_running(*job, reasons);
     } else if (is_final(job->state)) {

@@ -8,7 +8,8 @@ namespace sluice {
 
 // Why the job does not run: for a queued job every reason that keeps it from running, for others
 // what happened. Each reason names what it waits for and when that could change, where that is
-// known.
-Result<Explanation> explain_job(Transaction& tx, const Workers& workers, const ExplainJob& command);
+// known. A store without room keeps every job from starting.
+Result<Explanation> explain_job(Transaction& tx, const Workers& workers, StoreRoom room,
+                                const ExplainJob& command);
 
 }  // namespace sluice

@@ -20,6 +20,12 @@ Result<Job> replay(Transaction& tx, const ReplayJob& command, Duration remembere
                                  to_text(source->state)),
                      ""};
     }
+    if (!source->damage.empty()) {
+        return Error{
+            ErrorCode::conflict,
+            fmt::format("the stored row of the job is damaged: its {} is lost", source->damage),
+            ""};
+    }
     const std::string tenant = source->spec.tenant;
     const bool has_key = !command.idempotency_key.empty();
     if (has_key) {

@@ -73,7 +73,7 @@ TEST_P(FailureBefore, LetsTheSameBeSentAgain) {
 
     ASSERT_TRUE(again);
     EXPECT_EQ(again->state, JobState::succeeded);
-    EXPECT_FALSE(verify_history(*shaky.store.reader()).first_break);
+    EXPECT_FALSE(verify_history(*shaky.store.reader()).first_break());
 }
 
 TEST_P(FailureBefore, LeavesWaitingClaimsToTheNextJob) {
@@ -145,7 +145,7 @@ TEST(ConflictAtEveryUse, HasTheSameDecidedAgain) {
         EXPECT_EQ((**claim)->size(), 2u) << uses;
         EXPECT_EQ(shaky.engine.logs(first.spec.id).size(), 1u) << uses;
         EXPECT_EQ(shaky.engine.count_jobs(), 3u) << uses;
-        EXPECT_FALSE(verify_history(*shaky.store.reader()).first_break) << uses;
+        EXPECT_FALSE(verify_history(*shaky.store.reader()).first_break()) << uses;
     }
 }
 

@@ -68,6 +68,9 @@ std::optional<HistoryBreak> verify_job(JobReader& reader, const Job& job, std::i
     if (sha256(job.spec.payload) != job.spec.payload_digest) {
         return HistoryBreak{id, 0, "the payload does not match its digest"};
     }
+    if (!job.damage.empty()) {
+        return HistoryBreak{id, 0, fmt::format("the stored {} is damaged", job.damage)};
+    }
     Digest previous = genesis(job.spec);
     std::optional<JobState> state;
     std::int64_t seq = 0;
@@ -137,8 +140,10 @@ Verification verify_history(JobReader& reader) {
         for (const std::optional<Job>& job : reader.find(ids)) {
             if (!job) continue;
             ++result.jobs;
-            result.first_break = verify_settled(reader, *job, result.events);
-            if (result.first_break) return result;
+            if (auto broken = verify_settled(reader, *job, result.events)) {
+                result.breaks.push_back(*std::move(broken));
+                if (result.breaks.size() == breaks_max) return result;
+            }
         }
         last = ids.back();
     }

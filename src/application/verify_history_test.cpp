@@ -67,7 +67,7 @@ struct Lived {
         engine.report(second, Outcome::canceled);
     }
 
-    std::optional<HistoryBreak> verify() { return verify_history(reader).first_break; }
+    std::optional<HistoryBreak> verify() { return verify_history(reader).first_break(); }
 
     void expect_break(std::int64_t seq, const std::string& what) {
         const auto broken = verify();
@@ -91,7 +91,7 @@ TEST(VerifyHistory, FindsNothingWrongWithWhatTheEngineWrote) {
 
     const Verification result = verify_history(lived.reader);
 
-    EXPECT_EQ(result.first_break, std::nullopt);
+    EXPECT_EQ(result.first_break(), std::nullopt);
     EXPECT_EQ(result.jobs, 2);
     EXPECT_EQ(result.events, 7);
 }
@@ -102,7 +102,7 @@ TEST(VerifyHistory, FindsNothingWrongWithAnEmptyStore) {
     const Verification result = verify_history(*engine.store().reader());
 
     EXPECT_EQ(result.jobs, 0);
-    EXPECT_FALSE(result.first_break);
+    EXPECT_FALSE(result.first_break());
 }
 
 TEST(VerifyHistory, WalksMoreThanOnePageOfJobsAndEvents) {
@@ -116,7 +116,7 @@ TEST(VerifyHistory, WalksMoreThanOnePageOfJobsAndEvents) {
 
     const Verification result = verify_history(*engine.store().reader());
 
-    EXPECT_FALSE(result.first_break);
+    EXPECT_FALSE(result.first_break());
     EXPECT_EQ(result.jobs, 1001);
     EXPECT_EQ(result.events, 1001 + 1 + 1002);
 }
@@ -280,7 +280,7 @@ TEST(VerifyHistory, FindsASubmissionThatDidNotQueueTheJob) {
     };
     reader.change_job = [](Job& changed) { changed.state = JobState::succeeded; };
 
-    EXPECT_TRUE(verify_history(reader).first_break);
+    EXPECT_TRUE(verify_history(reader).first_break());
 }
 
 TEST(VerifyHistory, StopsAtTheFirstBrokenJob) {
@@ -293,8 +293,8 @@ TEST(VerifyHistory, StopsAtTheFirstBrokenJob) {
 
     const Verification result = verify_history(reader);
 
-    ASSERT_TRUE(result.first_break);
-    EXPECT_EQ(result.first_break->job, jobs[1].spec.id);
+    ASSERT_TRUE(result.first_break());
+    EXPECT_EQ(result.first_break()->job, jobs[1].spec.id);
     EXPECT_EQ(result.jobs, 2);
 }
 
@@ -311,14 +311,14 @@ TEST(VerifyHistory, ComparesHowAJobEndedWithTheEventThatEndedIt) {
         once.max_attempts = 1;
         engine.report(engine.start(once), Outcome::failed, "E");
         TamperedReader reader(engine.store());
-        EXPECT_FALSE(verify_history(reader).first_break);
+        EXPECT_FALSE(verify_history(reader).first_break());
 
         reader.change_job = change;
 
         const Verification result = verify_history(reader);
-        ASSERT_TRUE(result.first_break) << what;
-        EXPECT_NE(result.first_break->what.find(what), std::string::npos)
-            << result.first_break->what;
+        ASSERT_TRUE(result.first_break()) << what;
+        EXPECT_NE(result.first_break()->what.find(what), std::string::npos)
+            << result.first_break()->what;
     }
 }
 

@@ -120,7 +120,7 @@ void write_log_entry(JsonWriter& json, const LogEntry& entry) {
 // A job that has ended in another way meanwhile, or is not there any more, has no lease. Throws
 // when the engine could not answer: one answer for many leases says so for each of them.
 LeaseWord word_for(std::string_view code) {
-    if (code == "unavailable" || code == "shutting_down") {
+    if (code == "unavailable" || code == "store_full" || code == "shutting_down") {
         throw Error(ErrorKind::unavailable, 503, std::string(code),
                     "the engine cannot store this now");
     }

@@ -175,6 +175,8 @@ void read_job_member(JsonReader& in, std::string_view key, Job& job) {
         if (!in.null()) job.progress = read_int(in);
     } else if (key == "revision") {
         job.revision = in.integer();
+    } else if (key == "damaged") {
+        job.damaged = in.boolean();
     }
 }
 

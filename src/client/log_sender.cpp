@@ -8,6 +8,9 @@ namespace sluice::client {
 namespace {
 
 constexpr Millis pause_max{2'000};
+// While the engine's disk is full it stores few lines, but reports: a job that has ended must not
+// wait with its report for room for its lines.
+constexpr int tries_on_a_full_disk = 3;
 
 }  // namespace
 
@@ -75,12 +78,14 @@ void LogSender::send_batch(const AttemptPtr& attempt) {
 // Sends the lines until they are taken, or are of no use any more.
 LeaseWord LogSender::send(const Attempt& attempt, const std::vector<LogEntry>& lines) {
     LeaseWord word = LeaseWord::held;
+    int found_full = 0;
     for (RepeatPause pauses(pause_max); !lines.empty() && !attempt.is_over();) {
         try {
             word = desk_.append_logs(attempt.lease_id(), lines);
             break;
         } catch (const Error& error) {
-            if (!is_passing(error)) {
+            if (error.code() == "store_full") ++found_full;
+            if (!is_passing(error) || found_full == tries_on_a_full_disk) {
                 contact_.tell(Level::error, attempt, error.what());
                 word = LeaseWord::refused;
                 break;

@@ -24,6 +24,7 @@ struct Event {
     std::int64_t log_seq = 0;  // how many log lines the job had: places the event among them
     std::string detail;        // a JSON object, or empty
     Digest hash{};
+    bool damaged = false;  // the stored row does not hold what was written there
 
     bool operator==(const Event&) const = default;
 
@@ -46,6 +47,7 @@ struct LogLine {
     std::string data;  // JSON, or empty
     Timestamp at{};
     std::int64_t event_seq = 0;  // how many events the job had: places the line among them
+    bool damaged = false;        // the stored row does not hold what was written there
 
     bool operator==(const LogLine&) const = default;
 

@@ -95,6 +95,9 @@ struct Job {
     std::string error_message;
     std::int64_t log_seq = 0;  // the number of its log lines
     ChainHead head;
+    // The first part of the stored row that does not hold what was written there, e.g. "payload";
+    // empty: the row is whole. What could not be read has the value of a field that was not given.
+    std::string damage;
 
     bool operator==(const Job&) const = default;
 
@@ -115,5 +118,6 @@ inline constexpr std::string_view job_timeout_code = "JOB_TIMEOUT";
 inline constexpr std::string_view dependency_failed_code = "DEPENDENCY_FAILED";
 inline constexpr std::string_view resource_failed_code = "RESOURCE_FAILED";
 inline constexpr std::string_view gate_closed_code = "GATE_CLOSED";
+inline constexpr std::string_view job_damaged_code = "JOB_DAMAGED";
 
 }  // namespace sluice

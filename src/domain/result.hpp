@@ -22,6 +22,7 @@ enum class ErrorCode {
     resource_not_failed,   // only what has failed can be reset
     job_not_cancellable,   // the job has ended
     unavailable,           // the store cannot answer now; try again
+    store_full,            // the store has no room for this; try again once there is some
     shutting_down,         // the engine is stopping; try again elsewhere or later
 };
 

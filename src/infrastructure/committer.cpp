@@ -1,5 +1,7 @@
 #include "infrastructure/committer.hpp"
 
+#include <utility>
+
 #include "domain/json_text.hpp"
 #include "infrastructure/boot_clock.hpp"
 #include "infrastructure/log.hpp"
@@ -172,6 +174,20 @@ void Committer::log_health(const std::string& failure) {
     log::error("the store does not answer; requests get 503 until it does", fields);
 }
 
+void Committer::log_room(StoreRoom room) {
+    if (std::exchange(last_room_, room) == room) return;
+    switch (room) {
+        case StoreRoom::roomy:
+            return log::info("the store's disk has room again, and jobs are taken again");
+        case StoreRoom::reserve:
+            return log::error(
+                "the store's disk is full; its reserve is in use: jobs that run can end, "
+                "submits and claims get 503 until there is room");
+        case StoreRoom::full:
+            return log::error("the store's disk is full, and its reserve is used up: make room");
+    }
+}
+
 void Committer::commit(Batch batch) {
     auto answers = std::make_shared<Batch>(std::move(batch));
     const Timestamp start = clock_.now();
@@ -179,6 +195,7 @@ void Committer::commit(Batch batch) {
     ran.counts.took = clock_.now() - start;
     telemetry_.committed(ran.counts);
     log_health(ran.counts.failure);
+    log_room(ran.counts.room);
     if (wakeups_) wakeups_->announce(ran.news);
     // Moved: what was not answered must be dropped on the I/O thread.
     deliver_(std::move(answers), std::move(ran.touched));

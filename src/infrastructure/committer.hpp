@@ -59,6 +59,7 @@ class Committer : public CommandQueue {
     Batch next_batch();
     void commit(Batch batch);
     void log_health(const std::string& failure);
+    void log_room(StoreRoom room);
 
     Engine& engine_;
     Clock& clock_;
@@ -66,6 +67,7 @@ class Committer : public CommandQueue {
     Deliver deliver_;
     Wakeups* wakeups_;
     std::string last_failure_;
+    StoreRoom last_room_ = StoreRoom::roomy;
 
     std::mutex mutex_;
     std::condition_variable arrived_;

@@ -52,7 +52,7 @@ EntityEvent read_entity_event(Row& row, const EntityKey& key) {
     event.actor = row.text();
     const std::optional<std::int64_t> job = row.maybe_integer();
     if (job) event.job = JobId{*job};
-    event.detail = row.text();
+    event.detail = row.json("detail");
     return event;
 }
 

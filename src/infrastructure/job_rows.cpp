@@ -2,8 +2,6 @@
 
 #include <charconv>
 
-#include "domain/check.hpp"
-
 namespace sluice {
 namespace {
 
@@ -13,12 +11,13 @@ void append_number(std::string& out, std::int64_t number) {
     out.append(digits, end);
 }
 
-// Takes the number at the front of `text`, and the one character after it, if any.
-std::int64_t take_number(std::string_view& text) {
+// Takes the number at the front of `text`, and the one character after it, if any. Nothing when
+// there is none.
+std::optional<std::int64_t> take_number(std::string_view& text) {
     std::int64_t number = 0;
     const char* last = text.data() + text.size();
     const auto [end, error] = std::from_chars(text.data(), last, number);
-    check(error == std::errc{}, "a stored list holds numbers");
+    if (error != std::errc{}) return std::nullopt;
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     if (!text.empty()) text.remove_prefix(1);
     return number;
@@ -36,14 +35,18 @@ std::string join_texts(const std::vector<std::string>& texts) {
     return joined;
 }
 
-void split_texts(std::string_view joined, std::vector<std::string>& texts) {
+bool split_texts(std::string_view joined, std::vector<std::string>& texts) {
     texts.clear();
     while (!joined.empty()) {
-        const auto size = static_cast<std::size_t>(take_number(joined));
-        check(size <= joined.size(), "a stored list is whole");
-        texts.emplace_back(joined.substr(0, size));
-        joined.remove_prefix(size);
+        const std::optional<std::int64_t> size = take_number(joined);
+        if (!size || *size < 0 || static_cast<std::size_t>(*size) > joined.size()) {
+            texts.clear();
+            return false;
+        }
+        texts.emplace_back(joined.substr(0, static_cast<std::size_t>(*size)));
+        joined.remove_prefix(static_cast<std::size_t>(*size));
     }
+    return true;
 }
 
 std::string join_ids(const std::vector<JobId>& ids) {
@@ -55,10 +58,17 @@ std::string join_ids(const std::vector<JobId>& ids) {
     return joined;
 }
 
-std::vector<JobId> split_ids(std::string_view joined) {
-    std::vector<JobId> ids;
-    while (!joined.empty()) ids.push_back(JobId{take_number(joined)});
-    return ids;
+bool split_ids(std::string_view joined, std::vector<JobId>& ids) {
+    ids.clear();
+    while (!joined.empty()) {
+        const std::optional<std::int64_t> id = take_number(joined);
+        if (!id) {
+            ids.clear();
+            return false;
+        }
+        ids.push_back(JobId{*id});
+    }
+    return true;
 }
 
 std::string backoff_text(const Backoff& backoff) {
@@ -82,17 +92,24 @@ std::string backoff_text(const Backoff& backoff) {
     return text;
 }
 
-Backoff parse_backoff(std::string_view text) {
+std::optional<Backoff> parse_backoff(std::string_view text) {
     Backoff backoff;
     if (text.empty()) return backoff;
     backoff.kind = text.front() == 'l' ? Backoff::Kind::list : Backoff::Kind::exponential;
     text.remove_prefix(1);
     if (backoff.kind == Backoff::Kind::list) {
-        while (!text.empty()) backoff.delays.emplace_back(take_number(text));
-    } else {
-        backoff.base = Duration{take_number(text)};
-        backoff.cap = Duration{take_number(text)};
+        while (!text.empty()) {
+            const std::optional<std::int64_t> delay = take_number(text);
+            if (!delay) return std::nullopt;
+            backoff.delays.emplace_back(*delay);
+        }
+        return backoff;
     }
+    const std::optional<std::int64_t> base = take_number(text);
+    const std::optional<std::int64_t> cap = take_number(text);
+    if (!base || !cap) return std::nullopt;
+    backoff.base = Duration{*base};
+    backoff.cap = Duration{*cap};
     return backoff;
 }
 

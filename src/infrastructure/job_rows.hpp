@@ -15,18 +15,20 @@
 //
 // Writers are called with the values of one row; their texts are those of the job itself, so that
 // they can be used without a copy for as long as that lives. Readers take anything that has the
-// words of sqlite::Row and postgres::Row.
+// words of sqlite::Row and postgres::Row. What they cannot read makes the row damaged
+// (row_words.hpp) and not the engine fail: Job::damage tells.
 namespace sluice {
 
-// Lists of strings as netstrings ("3:abc2:de"), since the strings may contain anything.
+// Lists of strings as netstrings ("3:abc2:de"), since the strings may contain anything. What splits
+// a list gives false, and an empty one, when the text is none.
 std::string join_texts(const std::vector<std::string>& texts);
-void split_texts(std::string_view joined, std::vector<std::string>& texts);
+bool split_texts(std::string_view joined, std::vector<std::string>& texts);
 
 std::string join_ids(const std::vector<JobId>& ids);
-std::vector<JobId> split_ids(std::string_view joined);
+bool split_ids(std::string_view joined, std::vector<JobId>& ids);
 
 std::string backoff_text(const Backoff& backoff);
-Backoff parse_backoff(std::string_view text);
+std::optional<Backoff> parse_backoff(std::string_view text);
 
 // An empty string stands for a value that was not given, and is stored as NULL.
 inline std::optional<std::string_view> given(std::string_view text) {
@@ -138,10 +140,10 @@ void read_queue_spec(Row& row, JobSpec& spec) {
     spec.priority = row.small();
     spec.created_at = row.time();
     spec.run_after = row.maybe_time().value_or(spec.created_at);
-    split_texts(row.text(), spec.labels);
+    if (!split_texts(row.text(), spec.labels)) row.note_damage("labels");
     spec.site_id = row.text();
     spec.node_id = row.text();
-    split_texts(row.text(), spec.exclusive_keys);
+    if (!split_texts(row.text(), spec.exclusive_keys)) row.note_damage("exclusive_keys");
 }
 
 // Reads the columns of a job after the dependencies.
@@ -149,7 +151,11 @@ template <class Row>
 void read_rest_of_spec(Row& row, JobSpec& spec, Digest& first_hash) {
     spec.max_attempts = row.small();
     spec.timeout = row.duration();
-    spec.backoff = parse_backoff(row.text());
+    if (const std::optional<Backoff> backoff = parse_backoff(row.text())) {
+        spec.backoff = *backoff;
+    } else {
+        row.note_damage("backoff");
+    }
     spec.retry_on_timeout = row.flag();
     spec.on_dependency_failure =
         row.flag() ? OnDependencyFailure::run : OnDependencyFailure::cancel;
@@ -160,9 +166,14 @@ void read_rest_of_spec(Row& row, JobSpec& spec, Digest& first_hash) {
     spec.correlation_id = row.text();
     const std::optional<std::int64_t> replay_of = row.maybe_integer();
     spec.replay_of = replay_of ? std::optional(JobId{*replay_of}) : std::nullopt;
-    spec.payload_digest = row.digest();
-    first_hash = row.digest();
+    spec.payload_digest = row.digest("payload_digest");
+    first_hash = row.digest("head_hash");
     spec.payload = row.text();
+    // What has the digest of what was accepted is what was accepted, and so valid JSON.
+    if (sha256(spec.payload) != spec.payload_digest) {
+        row.note_damage("payload");
+        spec.payload = "null";
+    }
     spec.idempotency_key = row.text();
 }
 
@@ -179,10 +190,10 @@ void read_standing(Row& row, Job& job) {
     job.message = row.text();
     job.error_code = row.text();
     job.error_message = row.text();
-    job.result = row.text();
+    job.result = row.json("result");
     job.log_seq = row.integer();
     job.head.seq = row.integer();
-    job.head.hash = row.digest();
+    job.head.hash = row.digest("head_hash");
 }
 
 // The next three read the columns of their tables into a job whose spec is known, in this order.
@@ -205,7 +216,7 @@ void read_done(Row& row, Job& job) {
         row.skip(3 + standing_columns);
         return;
     }
-    job.state = static_cast<JobState>(row.integer());
+    job.state = row.one_of(JobState::succeeded, JobState::timed_out, JobState::failed, "state");
     job.started_at = row.maybe_time();
     job.completed_at = row.time();
     read_standing(row, job);
@@ -242,8 +253,11 @@ void read_lease(Row& row, Job& job) {
 
 template <class Row>
 std::optional<JobState> read_maybe_state(Row& row) {
-    const std::optional<std::int64_t> state = row.maybe_integer();
-    return state ? std::optional(static_cast<JobState>(*state)) : std::nullopt;
+    if (!row.next_is_null()) {
+        return row.one_of(JobState::queued, JobState::timed_out, JobState::failed, "state");
+    }
+    row.skip(1);
+    return std::nullopt;
 }
 
 // Without the id of the job.
@@ -252,7 +266,7 @@ Event read_event(Row& row, JobId job) {
     Event event;
     event.job = job;
     event.seq = row.integer();
-    event.step = static_cast<Step>(row.integer());
+    event.step = row.one_of(Step::submitted, Step::lease_closed, Step::failed, "step");
     event.from = read_maybe_state(row);
     event.to = read_maybe_state(row);
     event.attempt = row.small();
@@ -261,8 +275,9 @@ Event read_event(Row& row, JobId job) {
     event.at = row.time();
     event.log_seq = row.integer();
     event.actor = row.text();
-    event.detail = row.text();
-    event.hash = row.digest();
+    event.detail = row.json("detail");
+    event.hash = row.digest("hash");
+    event.damaged = !row.damage().empty();
     return event;
 }
 
@@ -273,11 +288,12 @@ LogLine read_line(Row& row, JobId job) {
     line.job = job;
     line.seq = row.integer();
     line.attempt = row.small();
-    line.level = static_cast<LogLevel>(row.integer());
+    line.level = row.one_of(LogLevel::info, LogLevel::error, LogLevel::error, "level");
     line.at = row.time();
     line.event_seq = row.integer();
     line.message = row.text();
-    line.data = row.text();
+    line.data = row.json("data");
+    line.damaged = !row.damage().empty();
     return line;
 }
 

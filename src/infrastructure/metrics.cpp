@@ -63,6 +63,10 @@ struct Metrics::Families {
     prometheus::Gauge& waiting =
         family(registry, BuildGauge(), "sluice_waiting_claims", "Claims that wait for work")
             .Add({});
+    prometheus::Gauge& room =
+        family(registry, BuildGauge(), "sluice_store_room",
+               "Room of the store: 2 there is, 1 the reserve is in use, 0 that is used up")
+            .Add({});
     prometheus::Histogram& batch =
         histogram("sluice_commit_batch_size", "Commands in one commit", size_buckets);
     prometheus::Histogram& commit = histogram(
@@ -100,6 +104,7 @@ void Metrics::committed(const CommitRecord& record) {
     Families& to = *families_;
     if (record.has_failed()) to.failed_commits.Increment();
     if (record.waiting_claims) to.waiting.Set(static_cast<double>(*record.waiting_claims));
+    to.room.Set(2.0 - static_cast<double>(record.room));
     if (record.commands > 0) {
         to.batch.Observe(static_cast<double>(record.commands));
         to.commit.Observe(to_seconds(record.took));

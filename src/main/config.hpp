@@ -45,10 +45,12 @@ struct Config {
     std::string store{};         // URL; empty: not given, the caller decides
     std::string store_direct{};  // PostgreSQL past a pooler, for LISTEN; empty: as `store`
     int committers = 2;          // threads that write, each with a connection, on PostgreSQL
-    Duration retention{};        // of ended jobs; zero: they are kept for ever
-    bool no_auth = false;        // everyone may do everything
-    bool plaintext = false;      // serves other machines without TLS: a proxy in front has it
-    int node = 0;  // 0..1023, part of every id; engines that share a store differ in it
+    // Bytes kept on the disk of a SQLite store, for what runs when it is full; zero: none.
+    int store_reserve = 16 << 20;
+    Duration retention{};    // of ended jobs; zero: they are kept for ever
+    bool no_auth = false;    // everyone may do everything
+    bool plaintext = false;  // serves other machines without TLS: a proxy in front has it
+    int node = 0;            // 0..1023, part of every id; engines that share a store differ in it
     log::Level log_level = log::Level::info;
     LogFormat log_format = LogFormat::automatic;
     Duration default_lease = std::chrono::seconds(30);

@@ -260,6 +260,7 @@ Listing list(const Config& config, bool all) {
     out.add_url("store", config.store, shown_store(config.store));
     out.add_url("store_direct", config.store_direct, shown_store(config.store_direct));
     out.add("committers", std::to_string(config.committers));
+    out.add("store_reserve", std::to_string(config.store_reserve));
     out.add("retention", quoted(config.retention));
     out.add("no_auth", flag(config.no_auth));
     out.add("plaintext", flag(config.plaintext));

@@ -62,6 +62,7 @@ TEST(Config, ReadsEverySetting) {
         store = "sqlite:/x/y.db"
         store_direct = "postgresql://h:5432/d"
         committers = 8
+        store_reserve = 0
         retention = "30d"
         no_auth = true
         node = 1023
@@ -81,6 +82,7 @@ TEST(Config, ReadsEverySetting) {
     EXPECT_EQ(config.store, "sqlite:/x/y.db");
     EXPECT_EQ(config.store_direct, "postgresql://h:5432/d");
     EXPECT_EQ(config.committers, 8);
+    EXPECT_EQ(config.store_reserve, 0);
     EXPECT_EQ(config.retention, 30 * 24h);
     EXPECT_TRUE(config.no_auth);
     EXPECT_EQ(config.node, 1023);
@@ -342,6 +344,7 @@ TEST(Config, TheExampleShowsTheDefaults) {
     EXPECT_EQ(example->server.port, Config{}.server.port);
     EXPECT_EQ(example->store, "sqlite:sluice-data/sluice.db");
     EXPECT_EQ(example->committers, Config{}.committers);
+    EXPECT_EQ(example->store_reserve, Config{}.store_reserve);
     EXPECT_EQ(example->retention, Config{}.retention);
     EXPECT_EQ(example->default_lease, Config{}.default_lease);
     EXPECT_EQ(example->max_lease, Config{}.max_lease);

@@ -195,6 +195,7 @@ void read_store(Section& root, Config& out) {
                      fmt::format("must be {}", postgres_form));
     }
     root.integer("committers", out.committers, 1, committers_max);
+    root.integer("store_reserve", out.store_reserve, 0, store_reserve_max);
     root.duration("retention", out.retention, 0s, retention_max);
 }
 

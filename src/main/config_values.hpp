@@ -16,6 +16,7 @@ namespace sluice {
 
 inline constexpr int node_max = 1023;
 inline constexpr int committers_max = 8;
+inline constexpr int store_reserve_max = 1 << 30;  // bytes
 inline constexpr Duration retention_max = std::chrono::hours(24 * 36500);
 inline constexpr const char* retention_form =
     "a duration such as \"30d\", or \"0s\" to keep jobs for ever";

@@ -50,7 +50,17 @@ void look_at_disk(const fs::path& folder, Findings& out) {
     }
 }
 
-void look_at_file(const std::string& store, Findings& out) {
+// What is kept for the end of what runs, beside the store.
+void look_at_reserve(const Config& config, const fs::path& store, Findings& out) {
+    struct stat kept {};
+    const std::string path = store.string() + "-reserve";
+    if (config.store_reserve == 0 || stat(path.c_str(), &kept) != 0 || kept.st_size > 0) return;
+    out.bad("reserve", "the disk was full and its reserve is given up: no new jobs are taken",
+            "make room; a running engine takes the reserve back by itself");
+}
+
+void look_at_file(const Config& config, Findings& out) {
+    const std::string& store = config.store;
     const fs::path path = fs::absolute(store.substr(sqlite_scheme.size()));
     fs::path folder = path.parent_path();
     while (!fs::exists(folder) && folder.has_parent_path()) folder = folder.parent_path();
@@ -61,6 +71,7 @@ void look_at_file(const std::string& store, Findings& out) {
     }
     look_at_disk(folder, out);
     if (!fs::exists(path)) return out.good("store", store + " will be made at the first start");
+    look_at_reserve(config, path, out);
     try {
         look_at_steps(store_migrations(store), store, out);
     } catch (const std::exception& error) {
@@ -72,13 +83,50 @@ void look_at_store(const Config& config, Findings& out) {
     if (is_postgres(config.store)) {
         look_at_postgres(config, out);
     } else if (config.store.starts_with(sqlite_scheme)) {
-        look_at_file(config.store, out);
+        look_at_file(config, out);
     } else if (config.store == "memory:") {
         out.doubtful("store", "memory: keeps nothing when the engine stops",
                      "use --store sqlite:PATH for jobs that must not be lost");
     } else {
         out.bad("store", shown_store(config.store) + " is no store that this version knows",
                 "use sqlite:PATH or postgres://USER:PASSWORD@HOST:5432/DATABASE");
+    }
+}
+
+constexpr int jobs_looked_at = 10'000;
+constexpr int jobs_named_max = 10;
+constexpr int page = 100;
+
+// The newest ones; audit verify looks at all.
+void look_at_rows(const Config& config, Findings& out) {
+    if (config.store == "memory:" || !store_exists(config.store)) return;
+    const auto reader = open_reader(config.store);
+    int named = 0;
+    const auto look_at = [&](const Job& job) {
+        if (job.damage.empty() || ++named > jobs_named_max) return;
+        out.bad(
+            "jobs", fmt::format("{}: its stored {} is damaged", to_text(job.spec.id), job.damage),
+            "it fails with JOB_DAMAGED when a worker asks for it: cancel it, submit it anew, and "
+            "look for what wrote to the store; sluice audit verify looks at all jobs");
+    };
+    JobId before = newest;
+    for (int looked_at = 0; looked_at < jobs_looked_at; looked_at += page) {
+        const std::vector<Job> jobs = reader->list({.tenant = ""}, before, page);
+        for (const Job& job : jobs) look_at(job);
+        if (jobs.size() < static_cast<std::size_t>(page)) break;
+        before = jobs.back().spec.id;
+    }
+    if (named > jobs_named_max) {
+        out.bad("jobs", fmt::format("{} more are damaged", named - jobs_named_max),
+                "sluice audit verify names them");
+    }
+}
+
+// What is wrong with the store itself was said before.
+void look_at_damage(const Config& config, Findings& out) {
+    try {
+        look_at_rows(config, out);
+    } catch (const std::runtime_error&) {
     }
 }
 
@@ -252,6 +300,7 @@ int examine(const DoctorFlags& flags) {
         const Config config = make_config(flags.config);
         findings.good("configuration", fmt::format("{} values set", config.origins.size()));
         look_at_store(config, findings);
+        look_at_damage(config, findings);
         look_at_tls(config, findings);
         look_at_access(config, findings);
         look_at_engine(config, findings);

@@ -19,7 +19,8 @@ EngineRoom::EngineRoom(const Config& config, Telemetry& telemetry, Committer::De
         open_shared(config);
     } else {
         clock_ = std::make_unique<SystemClock>();
-        stores_.push_back(open_store(config.store, clock_->now()));
+        stores_.push_back(open_store(config.store, clock_->now(),
+                                     static_cast<std::size_t>(config.store_reserve)));
     }
     std::vector<Committer*> committers;
     for (const auto& store : stores_) {

@@ -81,9 +81,11 @@ void await_database(const std::string& url) {
     }
 }
 
-std::unique_ptr<Store> open_store(const std::string& url, Timestamp now) {
+std::unique_ptr<Store> open_store(const std::string& url, Timestamp now,
+                                  std::optional<std::size_t> reserve) {
     if (url == "memory:") return std::make_unique<MemoryStore>();
-    return std::make_unique<SqliteStore>(sqlite_path(url), now);
+    return std::make_unique<SqliteStore>(sqlite_path(url), now,
+                                         SqliteStore::Limits{.reserve_bytes = reserve});
 }
 
 bool store_exists(const std::string& url) {

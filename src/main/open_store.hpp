@@ -12,8 +12,10 @@
 // with what is wrong with the URL or the store; StoreUnavailable when a database does not answer.
 namespace sluice {
 
-// Opens a store that this process owns alone; for one that nodes share see EngineRoom.
-std::unique_ptr<Store> open_store(const std::string& url, Timestamp now);
+// Opens a store that this process owns alone; for one that nodes share see EngineRoom. `reserve`:
+// bytes that are kept on its disk for the end of what runs; nothing: what is kept stays as it is.
+std::unique_ptr<Store> open_store(const std::string& url, Timestamp now,
+                                  std::optional<std::size_t> reserve = std::nullopt);
 
 // Waits half a minute for a database that does not answer: an engine may be started together with
 // it, or while it fails over.

@@ -20,11 +20,10 @@ constexpr int page = 500;
 int verify(const ConfigFlags& flags) {
     const auto reader = open_reader(make_config(flags).store);
     const Verification result = verify_history(*reader);
-    if (result.first_break) {
-        fmt::print(stderr, "job {} event {}: {}\n", to_text(result.first_break->job),
-                   result.first_break->seq, result.first_break->what);
-        return cli::exit_conflict;
+    for (const HistoryBreak& found : result.breaks) {
+        fmt::print(stderr, "job {} event {}: {}\n", to_text(found.job), found.seq, found.what);
     }
+    if (!result.breaks.empty()) return cli::exit_conflict;
     fmt::print("{} jobs, {} events: every chain holds\n", result.jobs, result.events);
     return EXIT_SUCCESS;
 }

@@ -1,3 +1,4 @@
+#include "application/json_values.hpp"
 #include "contract/store_contract.hpp"
 
 // HistoryStore and IdempotencyStore.
@@ -17,7 +18,7 @@ TEST_P(StoreContract, AppendKeepsEveryFieldOfAnEvent) {
     full.actor = "worker:" + unusual_text;
     full.at = from_micros(-1);
     full.log_seq = 5'000'000'000;
-    full.detail = "{\"text\":\"" + unusual_text + "\"}";
+    full.detail = "{\"text\":" + json_string(unusual_text) + "}";
     const Event sparse = event(1, 2);
 
     commit([&](Session& session) { session.history().append(std::vector<Event>{full, sparse}); });
@@ -47,7 +48,7 @@ TEST_P(StoreContract, AppendKeepsEveryFieldOfALogLine) {
     full.attempt = 7;
     full.level = LogLevel::error;
     full.message = unusual_text;
-    full.data = "[\"" + unusual_text + "\"]";
+    full.data = "[" + json_string(unusual_text) + "]";
     full.at = from_micros(-1);
     full.event_seq = 5'000'000'000;
     LogLine empty = log_line(1, 2);

@@ -1,3 +1,4 @@
+#include "application/json_values.hpp"
 #include "contract/store_contract.hpp"
 
 // JobStore: put, requeue, finish, dependents, unblock.
@@ -37,6 +38,7 @@ TEST_P(StoreContract, PutKeepsASpecThatHasNothingButAType) {
     empty.id = JobId{1};
     empty.type = "t";
     empty.payload = "";
+    empty.payload_digest = sha256("");
     empty.queue = "";
     const Job job = put(empty);
 
@@ -168,7 +170,7 @@ TEST_P(StoreContract, ARequeuedJobCanBeTakenAndOpenedAgain) {
 
 TEST_P(StoreContract, FinishWritesHowARunningJobEnded) {
     Job job = put_running(spec(1));
-    job.result = "{\"text\":\"" + unusual_text + "\"}";
+    job.result = "{\"text\":" + json_string(unusual_text) + "}";
     job.error_code = "code " + unusual_text;
     job.error_message = "error " + unusual_text;
     job.progress = 100;

@@ -106,6 +106,50 @@ TEST_P(StoreContract, CloseEndsTheLeaseOfAnEndedJobAndFreesItsKeys) {
     EXPECT_EQ(list({.worker_id = "worker-1"}), Ids{});
 }
 
+// ── give_back ──
+
+TEST_P(StoreContract, GiveBackLetsEveryLeaseRunOutThatMuchLater) {
+    put_running(with_timeout(1, 100),
+                {.token = 1000, .now = at(0), .term = std::chrono::seconds(10)});
+    put_running(spec(2), {.token = 2000, .now = at(5), .term = std::chrono::seconds(20)});
+
+    commit([&](Session& session) {
+        session.leases().give_back(std::chrono::seconds(30), at(40));
+        EXPECT_EQ(session.jobs().find_one(JobId{1})->lease->until, at(40));
+    });
+
+    EXPECT_EQ(find(JobId{1})->lease->until, at(40));
+    EXPECT_EQ(find(JobId{2})->lease->until, at(55));
+    commit([&](Session& session) {
+        EXPECT_EQ(session.leases().expired(at(39), 10), Ids{});
+        EXPECT_EQ(session.leases().expired(at(54), 10), Ids{{1}});
+        EXPECT_EQ(session.leases().expired(at(55), 10), (Ids{{1}, {2}}));
+        EXPECT_EQ(session.leases().overdue(at(100), 10), Ids{{1}}) << "deadlines stay";
+    });
+}
+
+TEST_P(StoreContract, GiveBackGivesNoLeaseMoreThanOneTermFromNow) {
+    put_running(spec(1), claim_for(1000, 10));
+
+    commit([&](Session& session) {
+        session.leases().give_back(std::chrono::hours(1), at(40));
+        session.leases().give_back(std::chrono::hours(1), at(40));
+    });
+    EXPECT_EQ(find(JobId{1})->lease->until, at(50));
+
+    commit([&](Session& session) { session.leases().give_back(std::chrono::hours(1), at(1)); });
+    EXPECT_EQ(find(JobId{1})->lease->until, at(50)) << "nor does it take any away";
+}
+
+TEST_P(StoreContract, GiveBackThatIsRolledBackChangesNothing) {
+    put_running(spec(1), claim_for(1000, 10));
+
+    roll_back([&](Session& session) { session.leases().give_back(std::chrono::hours(1), at(40)); });
+
+    EXPECT_EQ(find(JobId{1})->lease->until, at(10));
+    commit([&](Session& session) { EXPECT_EQ(session.leases().expired(at(10), 10), Ids{{1}}); });
+}
+
 // ── expired, overdue, next_due ──
 
 TEST_P(StoreContract, ExpiredAreLeasesThatRanOutAtOrBeforeNowTheEarliestFirst) {

@@ -1,8 +1,6 @@
 // The history of a job, and what `sluice audit verify` says about it.
-#include <sqlite3.h>
-
 #include "e2e/api.hpp"
-#include "infrastructure/postgres/connection.hpp"
+#include "e2e/change_store.hpp"
 
 namespace sluice::e2e {
 namespace {
@@ -108,20 +106,7 @@ class Audit : public testing::Test {
         return run_sluice({"audit", "verify", "--store", store});
     }
 
-    void change(const std::string& sql) const {
-        if (on_postgres()) {
-            postgres::Connection database({.url = store_in_use(store())});
-            database.execute("SET search_path TO sluice; " + sql);
-            return;
-        }
-        sqlite3* database = nullptr;
-        ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
-        char* error = nullptr;
-        EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, &error), SQLITE_OK)
-            << error;
-        EXPECT_GE(sqlite3_changes(database), 1) << sql;
-        sqlite3_close(database);
-    }
+    void change(const std::string& sql) const { change_store(store(), sql); }
 
     // The marked job's id as the store has it: the third of all.
     static constexpr const char* marked_row = "(SELECT id FROM job ORDER BY id LIMIT 1 OFFSET 2)";

@@ -28,9 +28,17 @@ Task<void> World::fill_the_disk() {
         co_await timeline_.sleep(within_a_minute(dice_, weather_.full_disks));
         if (!is_chaos()) co_return;
         coverage_.fault("disk is full");
+        const Timestamp since = timeline_.now();
+        const int life = nodes_.front()->life();
+        around_.reserve = dice_.one_in(2) ? 0 : 1 + dice_.below(200);
         around_.disk_is_full = true;
+        ledger_.disk_is_full();
         co_await timeline_.sleep(1ms * dice_.below(15'000));
         around_.disk_is_full = false;
+        const bool nothing_fitted = is_alone() && around_.reserve == 0;
+        if (nothing_fitted && nodes_.front()->life() == life) {
+            ledger_.disk_was_full(since, timeline_.now());
+        }
     }
 }
 

@@ -233,7 +233,7 @@ std::string Checker::open_jobs() const {
 
 void Checker::look_at_the_end() {
     const Verification verified = verify_history(*reader_);
-    demand(!verified.first_break, verified.first_break ? verified.first_break->what : "");
+    demand(!verified.first_break(), verified.first_break() ? verified.first_break()->what : "");
     for (const auto& [id, record] : records_) {
         demand(reader_->find_one(id) == record.job, record.job, ": changed after its end");
         std::set<std::int64_t> positions;

@@ -122,7 +122,7 @@ Task<void> World::submit(const std::string& tenant) {
         if (reply.is_ok()) {
             ledger_.accepted(command, **reply.answer);
             if (!has_key || !dice_.one_in(8)) break;
-        } else if (reply.answer && reply.answer->error().code != ErrorCode::unavailable) {
+        } else if (reply.answer && !is_passing(reply.answer->error().code)) {
             const ErrorCode code = reply.answer->error().code;
             demand(code == ErrorCode::invalid || code == ErrorCode::resource_failed,
                    reply.answer->error().message);

@@ -18,6 +18,8 @@ class SeatedStore : public Store {
     std::unique_ptr<Session> begin() override { return shared_.begin(); }
     std::unique_ptr<JobReader> reader() override { return shared_.reader(); }
     std::int64_t last_id() override { return shared_.last_id(); }
+    StoreRoom room() const override { return shared_.room(); }
+    bool make_room() override { return shared_.make_room(); }
     std::optional<int> seat() const override { return seat_; }
 
   private:

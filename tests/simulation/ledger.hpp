@@ -20,11 +20,17 @@ struct Holding {
     Timestamp alive_until{};             // until then it cannot have run out
     std::optional<Timestamp> over_at{};  // reported, handed back, or told that it is lost
     bool unsure = false;                 // a word that ends it is under way, or was not answered
+    bool heard_full = false;             // the disk is full, and a word of its worker did not fit
     std::int64_t line = 0;               // the last of its lines that was sent
     LeaseToken newer{};  // the newest that anybody has of this job, when the worker spoke last
 
     bool is_over() const { return over_at.has_value(); }
 };
+
+// The same again may be accepted.
+constexpr bool is_passing(ErrorCode code) {
+    return code == ErrorCode::unavailable || code == ErrorCode::store_full;
+}
 
 // What clients and workers were told. Each answer must agree with what was told before, whoever
 // heard it, and in the end the store must agree with all of it.
@@ -50,6 +56,10 @@ class Ledger {
     void reported(Holding& holding, const Report& said, const Job& answer, Timestamp asked,
                   Timestamp heard);
     void handed_back(Holding& holding, Timestamp asked, Timestamp heard);
+    // No word is stored from now on, until the second one is called. Whoever was refused in between
+    // gets that time back.
+    void disk_is_full();
+    void disk_was_full(Timestamp since, Timestamp until);
     // `had_ended`: the worker may have ended the lease before, by a word that got no answer, or by
     // the same word, which the node has heard twice.
     static void refused(Holding& holding, const Error& error, Timestamp heard, bool had_ended);

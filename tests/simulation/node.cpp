@@ -103,7 +103,7 @@ void Node::wake(std::size_t place) {
 const char* Node::plan_fault(Committer& committer) {
     const Weather& weather = around_.weather;
     Dice& dice = around_.dice;
-    committer.store.set_full(around_.disk_is_full);
+    committer.store.set_full(around_.disk_is_full, around_.reserve);
     const MomentName& chosen = moments[dice.below(4)];
     const int uses = dice.below(20);
     if (dice.percent(weather.dies_in_session)) {

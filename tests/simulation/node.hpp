@@ -42,6 +42,7 @@ struct Surroundings {
     Onlooker& onlooker;
     SystemClock::Reference clock;  // what nodes set their clocks by
     bool disk_is_full = false;
+    int reserve = 0;  // sessions that fit on a full disk, once the reserve was given up
 };
 
 // A process of the engine: one committer or a few, each of which takes what has arrived, has its
@@ -53,6 +54,7 @@ class Node : public CommandQueue {
 
     bool is_up() const { return !committers_.empty(); }
     int number() const { return number_; }
+    int life() const { return life_; }  // changes when it dies
     Timestamp now() { return clock_->now(); }
 
     void boot();

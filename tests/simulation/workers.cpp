@@ -155,7 +155,7 @@ Task<void> World::report(std::size_t place) {
             ledger_.reported(holding, said, **reply.answer, reply.asked, reply.heard);
             break;
         }
-        if (reply.answer && reply.answer->error().code != ErrorCode::unavailable) {
+        if (reply.answer && !is_passing(reply.answer->error().code)) {
             ledger_.refused(holding, reply.answer->error(), reply.heard,
                             was_unsure || reply.repeated);
             break;
@@ -194,7 +194,7 @@ Task<void> World::say_again(std::size_t place, Report said) {
     const LeaseId lease = ledger_.holding(place).lease;
     demand(!differs || !reply.is_ok(), lease, " reported two outcomes");
     if (differs || !reply.answer) co_return;
-    if (!reply.is_ok() && reply.answer->error().code == ErrorCode::unavailable) co_return;
+    if (!reply.is_ok() && is_passing(reply.answer->error().code)) co_return;
     demand(reply.is_ok() && (*reply.answer)->state == answer.state &&
                (*reply.answer)->attempt == answer.attempt,
            lease, ": a repeated report was not answered like the first");

@@ -17,7 +17,7 @@ class FaultyStore::FaultySession : public Session {
 
     void commit() override {
         if (plan_ && plan_->moment != Moment::after_commit) fail(*plan_, "before the commit");
-        if (store_.full_) throw StoreUnavailable("the disk is full");
+        store_.use_room();
         inner_->commit();
         if (plan_) fail(*plan_, "after the commit");
     }
@@ -55,6 +55,12 @@ void FaultyStore::fail(const Plan& plan, const char* when) {
     if (plan.what == Plan::death) throw ProcessDied{};
     if (plan.what == Plan::conflict) throw StoreConflict("another session was faster");
     throw StoreUnavailable(std::string("the store failed ") + when);
+}
+
+void FaultyStore::use_room() {
+    if (!full_) return;
+    if (state_.room() == StoreRoom::roomy || reserve_ == 0) throw StoreFull("the disk is full");
+    --reserve_;
 }
 
 std::unique_ptr<Session> FaultyStore::begin() {

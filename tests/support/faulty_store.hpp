@@ -32,8 +32,14 @@ class FaultyStore : public Store {
     // The process dies at this moment of the next session.
     void die_next(Moment moment, int uses = 0);
 
-    // While the disk is full no session can be committed.
-    void set_full(bool full) { full_ = full; }
+    // While the disk is full no session that begins or is open can be committed, but for as many as
+    // the reserve has room for, once that was given up.
+    void set_full(bool full, int reserve = 0) {
+        if (full == full_) return;
+        full_ = full;
+        state_ = RoomState();
+        reserve_ = reserve;
+    }
 
     // Forgets what was planned for the next session. False: nothing was.
     bool forget_plan();
@@ -42,6 +48,8 @@ class FaultyStore : public Store {
     std::unique_ptr<JobReader> reader() override { return inner_.reader(); }
     std::int64_t last_id() override { return inner_.last_id(); }
     std::optional<int> seat() const override { return inner_.seat(); }
+    StoreRoom room() const override { return state_.room(); }
+    bool make_room() override { return reserve_ > 0 && state_.did_not_fit(); }
 
   private:
     struct Plan {
@@ -51,11 +59,14 @@ class FaultyStore : public Store {
     };
     class FaultySession;
 
+    void use_room();
     [[noreturn]] static void fail(const Plan& plan, const char* when);
 
     Store& inner_;
     std::optional<Plan> planned_;
     bool full_ = false;
+    RoomState state_;
+    int reserve_ = 0;  // sessions that fit in it
 };
 
 }  // namespace sluice

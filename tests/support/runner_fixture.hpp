@@ -26,6 +26,7 @@ class FaultyDesk : public client::Desk {
     std::atomic<bool> is_away = false;
     std::atomic<bool> loses_answers = false;
     std::atomic<bool> holds_logs = false;  // is away for log lines alone
+    std::atomic<bool> has_no_room_for_logs = false;
     std::atomic<bool> refuses_reports = false;
     std::atomic<bool> refuses_results = false;  // reports with one
     std::atomic<int> claims = 0;
@@ -50,6 +51,9 @@ class FaultyDesk : public client::Desk {
                                   std::span<const client::LogEntry> entries) override {
         ++log_calls;
         if (holds_logs) throw_away();
+        if (has_no_room_for_logs) {
+            throw client::Error(client::ErrorKind::unavailable, 503, "store_full", "no room");
+        }
         return answer([&] { return desk_.append_logs(lease_id, entries); });
     }
     std::vector<client::LeaseWord> report(

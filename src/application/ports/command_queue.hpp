@@ -99,12 +99,7 @@ class CommandQueue {
         for (const JobSpec& job : item.jobs) bytes += job.payload.size();
         return bytes;
     }
-    static std::size_t bytes_of(const AppendLogs& item) {
-        std::size_t bytes = 0;
-        for (const LogEntry& entry : item.entries)
-            bytes += entry.message.size() + entry.data.size();
-        return bytes;
-    }
+    static std::size_t bytes_of(const AppendLogs& item) { return sluice::bytes_of(item); }
     static std::size_t bytes_of(const Report& item) {
         return item.result.size() + item.error_message.size();
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -7,6 +8,7 @@
 #include "application/commands.hpp"
 #include "application/ports/entity_store.hpp"
 #include "application/ports/job_reader.hpp"
+#include "application/store_room.hpp"
 #include "domain/lane.hpp"
 
 namespace sluice {
@@ -16,6 +18,12 @@ namespace sluice {
 class StoreUnavailable : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
+};
+
+// What was to be written does not fit on the store's disk; nothing of the session was kept.
+class StoreFull : public StoreUnavailable {
+  public:
+    using StoreUnavailable::StoreUnavailable;
 };
 
 // The session lost against another one, or its connection broke before the commit: it has changed
@@ -59,6 +67,11 @@ class JobStore : public JobReader {
     virtual void unblock(std::span<const Job> jobs) = 0;
 };
 
+// When the lease ends after LeaseStore::give_back().
+inline Timestamp later_end(const Lease& lease, Duration lost, Timestamp now) {
+    return std::max(lease.until, std::min(lease.until + lost, now + lease.term));
+}
+
 // The ready queue and the leases of what was taken from it.
 class LeaseStore {
   public:
@@ -81,6 +94,10 @@ class LeaseStore {
 
     // Closes the leases of jobs that have ended, and frees their keys.
     virtual void close(std::span<const Job> jobs) = 0;
+
+    // Every lease runs out that much later, but none later than one term from `now`: no heartbeat
+    // could be stored for so long. What another session works on may be left out.
+    virtual void give_back(Duration lost, Timestamp now) = 0;
 
     // No job that take() gave in this session ever had a lease with a larger token.
     virtual LeaseToken newest_token() { return {}; }
@@ -189,6 +206,13 @@ class Store {
 
     // The largest number that was ever given to a job, a lease or an entity by this store's user.
     virtual std::int64_t last_id() = 0;
+
+    // How much room there is for the session that was begun last.
+    virtual StoreRoom room() const { return StoreRoom::roomy; }
+
+    // Called after StoreFull, when no session is open: gives up what is kept in reserve. True: the
+    // same again will probably do.
+    virtual bool make_room() { return false; }
 
     // Which user of a shared store this is: a number from 0 to 1023 that no other one has, for the
     // ids that it gives. Nothing when the store is not shared.

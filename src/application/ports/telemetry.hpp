@@ -21,6 +21,7 @@ struct CommitRecord {
     std::int64_t leases_expired = 0;
     std::int64_t log_lines = 0;
     std::optional<std::size_t> waiting_claims{};  // nothing where none ever wait
+    StoreRoom room = StoreRoom::roomy;
     Duration took{};
     std::string failure{};  // why the store refused it; empty: it did not
 

@@ -59,6 +59,18 @@ void MemoryLeases::close(std::span<const Job> jobs) {
     }
 }
 
+void MemoryLeases::give_back(Duration lost, Timestamp now) {
+    std::vector<JobId> leased;
+    for (const auto& [id, row] : work_.records.jobs) {
+        if (row.job.lease) leased.push_back(id);
+    }
+    for (const JobId id : leased) {
+        Job& stored = work_.change(id).job;
+        stored.lease->until = later_end(*stored.lease, lost, now);
+        work_.records.watch(stored);
+    }
+}
+
 // One engine alone never gives a number twice.
 LeaseToken MemoryLeases::newest_token() {
     return work_.records.is_shared ? LeaseToken{work_.records.last_id} : LeaseToken{};

@@ -85,6 +85,7 @@ class MemoryLeases : public LeaseStore {
     void open(std::span<const Job> jobs) override;
     void save(std::span<const Job> jobs) override;
     void close(std::span<const Job> jobs) override;
+    void give_back(Duration lost, Timestamp now) override;
     LeaseToken newest_token() override;
     std::vector<JobId> expired(Timestamp now, int limit) override;
     std::vector<JobId> overdue(Timestamp now, int limit) override;

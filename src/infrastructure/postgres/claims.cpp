@@ -149,6 +149,7 @@ std::vector<Claims::Candidate> Claims::read_candidates(const Result& rows) {
         split_texts(candidate.keys_text, candidate.keys);
         candidate.job = read_submitted(row);
         read_requeued(row, candidate.job);
+        candidate.job.damage = row.damage();
         newest_token_ = std::max(newest_token_, LeaseToken{row.integer()});
     }
     return candidates;

@@ -241,6 +241,11 @@ TEST_F(PostgresConnection, CallsARowThatIsThereAlreadyAConflict) {
     EXPECT_FALSE(connection.is_lost());
 }
 
+TEST_F(PostgresConnection, CallsAFullDiskOfTheServerAFullStore) {
+    const char* const full = "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$";
+    EXPECT_THROW(connection.execute(full), StoreFull);
+}
+
 TEST_F(PostgresConnection, RunsTextWithManyStatements) {
     connection.execute(
         "CREATE TABLE u (a int); INSERT INTO u VALUES (1); INSERT INTO u VALUES (2)");

@@ -55,6 +55,8 @@ Verdict verdict_of(const pg_result* result) {
         is_one_of(sqlstate, {"57P01", "57P02", "57P03", "57P05", "25P03", "25006"})) {
         return Verdict::lost;
     }
+    // disk_full: nothing is written until there is room.
+    if (sqlstate == "53100") return Verdict::full;
     return Verdict::refused;
 }
 
@@ -73,6 +75,7 @@ std::exception_ptr exception_for(const pg_result* result) {
         case Verdict::conflict:
         case Verdict::statement_not_there: return std::make_exception_ptr(StoreConflict(text));
         case Verdict::lost: return std::make_exception_ptr(ConnectionLost(text));
+        case Verdict::full: return std::make_exception_ptr(StoreFull(text));
         case Verdict::refused: break;
     }
     return std::make_exception_ptr(Refused(sqlstate, text));

@@ -14,6 +14,7 @@ enum class Verdict {
     conflict,             // StoreConflict
     statement_not_there,  // StoreConflict: a pooler gave us another session than the one before
     lost,                 // ConnectionLost
+    full,                 // StoreFull: the server's disk is
     refused,              // Refused
 };
 Verdict verdict_of(const pg_result* result);

@@ -224,7 +224,7 @@ TEST_F(ImportTest, CopiesEveryKindOfJobAndAnEngineGoesOnWithThem) {
     }
     EXPECT_TRUE(has_all_ended(*reader));
     const Verification verified = verify_history(*reader);
-    EXPECT_FALSE(verified.first_break) << verified.first_break->what;
+    EXPECT_FALSE(verified.first_break()) << verified.first_break()->what;
     EXPECT_EQ(verified.jobs, 17);
 }
 

@@ -39,6 +39,7 @@ Job read_job(Row& row) {
     read_requeued(row, job);
     read_done(row, job);
     read_lease(row, job);
+    job.damage = row.damage();
     return job;
 }
 
@@ -104,10 +105,11 @@ void fill_with_unfinished(Connection& connection, Page& page, IdRange range) {
 Job read_submitted(Row& row) {
     Job job;
     read_queue_spec(row, job.spec);
-    job.spec.depends_on = split_ids(row.text());
+    if (!split_ids(row.text(), job.spec.depends_on)) row.note_damage("depends_on");
     read_rest_of_spec(row, job.spec, job.head.hash);
     job.head.seq = 1;
     job.run_after = job.spec.run_after;
+    job.damage = row.damage();
     return job;
 }
 

@@ -169,6 +169,7 @@ std::exception_ptr Pipeline::error_in(const pg_result* result, const Expected& e
         case Verdict::statement_not_there: pooled_ = true; break;
         case Verdict::lost: lost_ = true; break;
         case Verdict::conflict:
+        case Verdict::full:
         case Verdict::refused: break;
     }
     if (PQstatus(wire_.get()) == CONNECTION_BAD && !lost_) lose(last_words(wire_.get()));

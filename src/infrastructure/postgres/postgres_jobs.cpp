@@ -155,7 +155,7 @@ void PostgresJobs::requeue(std::span<const Job> jobs) {
         work_.writes.touch(job.spec.id);
         work_.writes.delete_lease(job.spec.id);
         work_.writes.insert_requeued(job, before.token.value_or(LeaseToken{}));
-        work_.free_keys_of(job.spec);
+        work_.free_keys_of(job);
         work_.enqueue(job);
         work_.let_go(job);
     }
@@ -173,7 +173,7 @@ void PostgresJobs::finish(std::span<const Job> jobs) {
         } else {
             if (may_be_leased) {
                 work_.writes.delete_lease(job.spec.id);
-                work_.free_keys_of(job.spec);
+                work_.free_keys_of(job);
             }
             if (may_be_queued) leave_queue(job);
             work_.ended.push_back(job.spec.id);

@@ -69,10 +69,15 @@ void PostgresLeases::close(std::span<const Job> jobs) {
         work_.writes.touch(job.spec.id);
         work_.writes.delete_lease(job.spec.id);
         work_.writes.update_done(job);
-        work_.free_keys_of(job.spec);
+        work_.free_keys_of(job);
         work_.let_go(job);
         work_.ended.push_back(job.spec.id);
     }
+}
+
+void PostgresLeases::give_back(Duration lost, Timestamp now) {
+    work_.connection.send(sql::extend_leases, Params(lost, now));
+    work_.writes.note_written();
 }
 
 // ── what is due ──

@@ -42,7 +42,7 @@ void PostgresIdempotency::reserve(std::vector<IdempotencyKey> keys) {
         request.key = row.text();
         request.at = row.time();
         request.body_digest = row.digest();
-        request.jobs = split_ids(row.text());
+        split_ids(row.text(), request.jobs);
         IdempotencyKey key{request.tenant, request.key};
         known_[std::move(key)] = std::move(request);
     }

@@ -2,7 +2,6 @@
 
 #include <libpq-fe.h>
 
-#include <algorithm>
 #include <charconv>
 
 #include "domain/check.hpp"
@@ -62,14 +61,6 @@ std::string Row::text() {
 
 std::string_view Row::raw() {
     return result_.bytes(row_, column_++);
-}
-
-Digest Row::digest() {
-    const std::string_view bytes = raw();
-    Digest digest{};
-    check(bytes.size() == digest.size(), "a stored digest has 32 bytes");
-    std::copy(bytes.begin(), bytes.end(), digest.begin());
-    return digest;
 }
 
 }  // namespace sluice::postgres

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "domain/ids.hpp"
-#include "domain/sha256.hpp"
 #include "infrastructure/row_words.hpp"
 
 struct pg_result;
@@ -44,7 +43,6 @@ class Row : public RowWords<Row> {
     std::int64_t integer();  // int2, int4, int8 or boolean; 0 for NULL
     std::string text();      // decoded, see text_code.hpp; "" for NULL
     std::string_view raw();  // the column's bytes, e.g. a ctid
-    Digest digest();
 
   private:
     const Result& result_;

@@ -13,7 +13,8 @@ namespace {
 // needs to be on disk, so that the commit waits for no disk.
 //
 // When nobody had the duty for a while, the database was away, or all nodes were: no worker could
-// renew its lease. So all leases get that time back; until then none has run out (find_expired).
+// renew its lease. So all leases get that time back, unless an engine that noticed has given it to
+// them (Engine::give_back_lease_time); until then none has run out (find_expired).
 constexpr Query tick_query{"tick", R"sql(
 WITH seats AS (
     UPDATE sluice.seat SET until = now() + interval '2 minutes' WHERE number IN (
@@ -28,7 +29,8 @@ silence AS (
     WHERE before.name = duty.name AND before.owner <> 0
         AND before.until < now() - interval '4 seconds'),
 renewed AS (
-    UPDATE sluice.lease SET until = until + silence.micros FROM silence)
+    UPDATE sluice.lease SET until = greatest(until, least(until + silence.micros,
+        (extract(epoch FROM now()) * 1000000)::int8 + term)) FROM silence)
 SELECT set_config('synchronous_commit', 'off', true) IS NOT NULL,
     EXISTS (SELECT FROM duty),
     (SELECT count(DISTINCT owner) FROM sluice.seat

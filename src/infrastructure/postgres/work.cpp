@@ -170,8 +170,9 @@ void Work::enqueue(const Job& job) {
 
 // ── keys ──
 
-void Work::free_keys_of(const JobSpec& spec) {
-    if (!held_keys(spec).empty()) freed_jobs.push_back(spec.id);
+// A damaged row may no longer tell which keys the job holds.
+void Work::free_keys_of(const Job& job) {
+    if (!job.damage.empty() || !held_keys(job.spec).empty()) freed_jobs.push_back(job.spec.id);
 }
 
 void Work::may_be_free(const std::string& tenant, const std::string& key) {

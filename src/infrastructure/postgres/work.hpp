@@ -85,7 +85,7 @@ class Work {
     // What claims of this session have taken and nobody has freed since: tenant and key.
     std::set<std::pair<std::string, std::string>> taken_keys;
     std::vector<JobId> freed_jobs;  // their leases are closed, and they have keys
-    void free_keys_of(const JobSpec& spec);
+    void free_keys_of(const Job& job);
     // Keys that may be free now, with somebody waiting at them.
     void may_be_free(const std::string& tenant, const std::string& key);
     // Frees the keys of the jobs above and lets those be claimed that waited for them.

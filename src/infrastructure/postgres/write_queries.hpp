@@ -131,6 +131,10 @@ WHERE lease.token = excluded.token)sql"};
 #undef SLUICE_INSERT_LEASES
 inline constexpr Query delete_leases{"delete_leases",
                                      "DELETE FROM sluice.lease WHERE id = ANY($1::int8[])"};
+// What is locked is being dealt with, by a heartbeat or by who ends the job.
+inline constexpr Query extend_leases{"extend_leases", R"sql(
+UPDATE sluice.lease SET until = greatest(until, least(until + $1::int8, $2::int8 + term))
+WHERE id IN (SELECT id FROM sluice.lease FOR UPDATE SKIP LOCKED))sql"};
 // No lease runs out while nobody has the duty: then the database was away, or all nodes were, and
 // no worker could renew its lease. Who takes the duty gives them that time back (tick.cpp).
 inline constexpr Query find_expired{"find_expired", R"sql(

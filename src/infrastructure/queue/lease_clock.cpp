@@ -28,6 +28,11 @@ void LeaseClock::set(JobId id, Timestamp until, Timestamp deadline) {
     if (deadline != never) by_deadline_.emplace(deadline, id);
 }
 
+void LeaseClock::move(JobId id, Timestamp until) {
+    const auto found = leases_.find(id);
+    if (found != leases_.end()) set(id, until, Moments(found->second).deadline);
+}
+
 void LeaseClock::erase(JobId id) {
     const auto found = leases_.find(id);
     if (found == leases_.end()) return;

@@ -16,6 +16,8 @@ class LeaseClock {
   public:
     // Sets or moves both moments of a leased job; a deadline of `never` is not watched.
     void set(JobId id, Timestamp until, Timestamp deadline);
+    // Moves when the lease of a leased job runs out, and leaves its deadline.
+    void move(JobId id, Timestamp until);
     void erase(JobId id);
     bool contains(JobId id) const { return leases_.contains(id); }
 

@@ -59,6 +59,7 @@ std::optional<Job> JobQueries::find(JobId id) {
     read_requeued(row, job);
     read_done(row, job);
     read_lease(row, job);
+    job.damage = row.damage();
     return job;
 }
 
@@ -69,13 +70,14 @@ std::vector<std::optional<Job>> JobQueries::find(std::span<const JobId> ids) {
     return jobs;
 }
 
-Job JobQueries::find_queued(JobId id) {
+std::optional<Job> JobQueries::find_queued(JobId id) {
     const Reading reading(find_queued_.with(id));
-    check(find_queued_.next_row(), "a job in the ready queue is stored");
+    if (!find_queued_.next_row()) return std::nullopt;
 
     Row row(find_queued_);
     Job job = read_submitted(row);
     read_requeued(row, job);
+    job.damage = row.damage();
     return job;
 }
 
@@ -86,6 +88,7 @@ Job JobQueries::find_leased(JobId id) {
     Row row(find_leased_);
     Job job = read_submitted(row);
     read_lease(row, job);
+    job.damage = row.damage();
     const bool has_ended = !row.next_is_null();
     return has_ended ? *find(id) : job;
 }

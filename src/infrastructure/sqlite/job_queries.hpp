@@ -20,7 +20,7 @@ class JobQueries {
 
     // The same for jobs that are known to be queued or leased, in half the time; they abort when
     // there is no such job.
-    Job find_queued(JobId id);
+    std::optional<Job> find_queued(JobId id);
     Job find_leased(JobId id);
 
     std::vector<Job> list(const JobFilter& filter, JobId before, ListLimit limit);

@@ -132,6 +132,11 @@ inline constexpr char forget_requests[] = R"sql(
 DELETE FROM idempotency WHERE (tenant, key) IN
     (SELECT tenant, key FROM idempotency WHERE at < ? ORDER BY at LIMIT ?))sql";
 
+// ── what leases lost while nothing could be written ──
+inline constexpr char extend_leases[] =
+    "UPDATE lease SET until = max(until, min(until + ?, ? + term))";
+inline constexpr char list_lease_ends[] = "SELECT id, until FROM lease";
+
 // ── the start, and the marks that keep it short ──
 inline constexpr char renew_leases[] = "UPDATE lease SET until = ? + term";
 // CROSS JOIN fixes the order of the loops: leases are few, jobs are many.

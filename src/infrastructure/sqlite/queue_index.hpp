@@ -28,6 +28,8 @@ class QueueIndex {
 
     void committed();
     void rolled_back();
+    // A table says something else than this: it was changed behind the engine's back.
+    void lost_track() { stale_ = true; }
     bool is_stale() const { return stale_; }
     Timestamp seen() const { return seen_; }
 

@@ -145,7 +145,7 @@ void SqliteJobs::keep_lease(const Job& job) {
 }
 
 void SqliteJobs::leave_queue(const Job& job) {
-    check(index_.ready().remove(job.spec, job.run_after), "a job that ends was queued or running");
+    if (!index_.ready().remove(job.spec, job.run_after)) index_.lost_track();
     if (may_be_requeued(job, 2)) delete_requeued_.with(job.spec.id).run();
 }
 

@@ -5,6 +5,7 @@
 #include "domain/check.hpp"
 #include "infrastructure/sqlite/bindings.hpp"
 #include "infrastructure/sqlite/queries.hpp"
+#include "infrastructure/sqlite/reading.hpp"
 
 namespace sluice::sqlite {
 
@@ -17,7 +18,9 @@ SqliteLeases::SqliteLeases(sqlite3* connection, JobQueries& queries, QueueIndex&
       update_lease_(connection, sql::update_lease),
       delete_lease_(connection, sql::delete_lease),
       update_done_(connection, sql::update_done),
-      delete_requeued_(connection, sql::delete_requeued) {}
+      delete_requeued_(connection, sql::delete_requeued),
+      extend_leases_(connection, sql::extend_leases),
+      list_ends_(connection, sql::list_lease_ends) {}
 
 std::vector<std::vector<Job>> SqliteLeases::take(std::span<const Wanted> wanted, Timestamp now) {
     std::vector<std::vector<Job>> taken;
@@ -27,8 +30,13 @@ std::vector<std::vector<Job>> SqliteLeases::take(std::span<const Wanted> wanted,
         std::vector<Job>& jobs = taken.emplace_back();
         jobs.reserve(ids.size());
         for (const JobId id : ids) {
-            const Job* live = index_.live().find(id);
-            jobs.push_back(live ? *live : queries_.find_queued(id));
+            if (const Job* live = index_.live().find(id)) {
+                jobs.push_back(*live);
+            } else if (std::optional<Job> queued = queries_.find_queued(id)) {
+                jobs.push_back(*std::move(queued));
+            } else {
+                index_.lost_track();
+            }
         }
     }
     return taken;
@@ -59,6 +67,17 @@ void SqliteLeases::close(std::span<const Job> jobs) {
         index_.live().forget(job.spec.id);
         index_.leases().erase(job.spec.id);
         index_.ready().free_keys(job.spec.id);
+    }
+}
+
+void SqliteLeases::give_back(Duration lost, Timestamp now) {
+    extend_leases_.with(lost, now).run();
+    const Reading reading(list_ends_.with());
+    while (list_ends_.next_row()) {
+        Row row(list_ends_);
+        const JobId id{row.integer()};
+        index_.leases().move(id, row.time());
+        index_.live().forget(id);
     }
 }
 

@@ -18,6 +18,7 @@ class SqliteLeases final : public LeaseStore {
     void open(std::span<const Job> jobs) override;
     void save(std::span<const Job> jobs) override;
     void close(std::span<const Job> jobs) override;
+    void give_back(Duration lost, Timestamp now) override;
     std::vector<JobId> expired(Timestamp now, int limit) override;
     std::vector<JobId> overdue(Timestamp now, int limit) override;
     Timestamp next_due() override;
@@ -35,6 +36,8 @@ class SqliteLeases final : public LeaseStore {
     Statement delete_lease_;
     Statement update_done_;
     Statement delete_requeued_;
+    Statement extend_leases_;
+    Statement list_ends_;
 };
 
 }  // namespace sluice::sqlite

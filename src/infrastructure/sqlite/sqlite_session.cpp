@@ -1,5 +1,7 @@
 #include "infrastructure/sqlite/sqlite_session.hpp"
 
+#include <sqlite3.h>
+
 #include "domain/check.hpp"
 #include "infrastructure/sqlite/bindings.hpp"
 #include "infrastructure/sqlite/queries.hpp"
@@ -34,7 +36,7 @@ std::optional<IdempotentRequest> SqliteIdempotency::find(const std::string& tena
     Row row(find_);
     request.at = row.time();
     request.body_digest = row.digest();
-    request.jobs = split_ids(row.text());
+    split_ids(row.text(), request.jobs);
     find_.rewind();
     return request;
 }
@@ -63,7 +65,8 @@ Writer::Writer(Connection opened)
       begin(connection.get(), "BEGIN IMMEDIATE"),
       commit(connection.get(), "COMMIT") {}
 
-SqliteSession::SqliteSession(Writer& writer) : writer_(writer) {
+SqliteSession::SqliteSession(Writer& writer, Reserve& reserve)
+    : writer_(writer), reserve_(reserve), changes_(sqlite3_total_changes(writer.connection.get())) {
     writer_.begin.with().run();
 }
 
@@ -78,6 +81,7 @@ void SqliteSession::commit() {
     writer_.marks.write();
     writer_.commit.with().run();
     committed_ = true;
+    if (sqlite3_total_changes(writer_.connection.get()) != changes_) reserve_.fitted();
     writer_.marks.committed();
     writer_.index.committed();
 }

@@ -5,6 +5,7 @@
 #include "infrastructure/sqlite/insert.hpp"
 #include "infrastructure/sqlite/marks.hpp"
 #include "infrastructure/sqlite/queue_index.hpp"
+#include "infrastructure/sqlite/reserve.hpp"
 #include "infrastructure/sqlite/sqlite_entities.hpp"
 #include "infrastructure/sqlite/sqlite_jobs.hpp"
 #include "infrastructure/sqlite/sqlite_leases.hpp"
@@ -61,7 +62,7 @@ struct Writer {
 // stale.
 class SqliteSession final : public Session {
   public:
-    explicit SqliteSession(Writer& writer);
+    SqliteSession(Writer& writer, Reserve& reserve);
     ~SqliteSession() override;
     SqliteSession(const SqliteSession&) = delete;
     SqliteSession& operator=(const SqliteSession&) = delete;
@@ -75,6 +76,8 @@ class SqliteSession final : public Session {
 
   private:
     Writer& writer_;
+    Reserve& reserve_;
+    int changes_;  // of the connection before this session
     bool committed_ = false;
 };
 

@@ -50,10 +50,24 @@ std::unique_ptr<Writer> open_and_migrate(const std::filesystem::path& path, int 
     return std::make_unique<Writer>(std::move(connection));
 }
 
+// An engine that starts on a full disk has the reserve to end what ran.
+std::unique_ptr<Writer> open_with(Reserve& reserve, const std::filesystem::path& path,
+                                  int pages_max, Timestamp now) {
+    try {
+        return open_and_migrate(path, pages_max, now);
+    } catch (const StoreFull&) {
+        if (!reserve.give_up()) throw;
+    }
+    return open_and_migrate(path, pages_max, now);
+}
+
 }  // namespace
 
-SqliteStore::SqliteStore(const std::filesystem::path& path, Timestamp now, int pages_max)
-    : path_(with_folder(path)), lock_(path_), writer_(open_and_migrate(path_, pages_max, now)) {
+SqliteStore::SqliteStore(const std::filesystem::path& path, Timestamp now, const Limits& limits)
+    : path_(with_folder(path)),
+      lock_(path_),
+      reserve_(path_, limits.reserve_bytes),
+      writer_(open_with(reserve_, path_, limits.pages_max, now)) {
     const auto count_pages = [](void* pages, sqlite3*, const char*, int count) {
         *static_cast<int*>(pages) = count;
         return SQLITE_OK;
@@ -82,6 +96,7 @@ void SqliteStore::close() {
 // then who has not asked since.
 std::unique_ptr<Session> SqliteStore::begin() {
     sqlite3* connection = writer_->connection.get();
+    reserve_.take_back_if_possible();
     if (log_pages_ >= checkpoint_pages ||
         (log_pages_ >= checkpoint_pages_when_short && is_room_short(path_))) {
         log_pages_ = 0;
@@ -91,7 +106,7 @@ std::unique_ptr<Session> SqliteStore::begin() {
         writer_->marks.reload();
         writer_->index.load(connection, writer_->marks.low_water(), writer_->index.seen());
     }
-    return std::make_unique<SqliteSession>(*writer_);
+    return std::make_unique<SqliteSession>(*writer_, reserve_);
 }
 
 std::unique_ptr<JobReader> SqliteStore::reader() {

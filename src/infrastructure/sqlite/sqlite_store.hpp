@@ -4,6 +4,7 @@
 
 #include "application/ports/store.hpp"
 #include "infrastructure/sqlite/connection.hpp"
+#include "infrastructure/sqlite/reserve.hpp"
 
 namespace sluice {
 
@@ -14,26 +15,34 @@ struct Writer;
 // Keeps everything in one SQLite file that this process owns. A commit survives a power cut.
 //
 // The first error of the disk, or a file that is found to be corrupt, ends the process: see
-// sqlite::fail. A full disk is StoreUnavailable, and goes on once there is room.
+// sqlite::fail. A full disk is StoreFull, and goes on once there is room.
 class SqliteStore final : public Store {
   public:
     // Creates the file and its folders when they are missing, applies new migrations, and reads
     // what is queued and leased. Every lease gets one fresh term from `now`, since no heartbeat
     // could arrive while nobody was there. Throws std::runtime_error when another process owns the
-    // file, when it is from a newer version, or when it cannot be written durably. `pages_max`: see
-    // open_writer.
-    SqliteStore(const std::filesystem::path& path, Timestamp now, int pages_max = 0);
+    // file, when it is from a newer version, or when it cannot be written durably.
+    struct Limits {
+        int pages_max = 0;                              // see open_writer
+        std::optional<std::size_t> reserve_bytes = {};  // see sqlite::Reserve
+    };
+    SqliteStore(const std::filesystem::path& path, Timestamp now, const Limits& limits);
+    SqliteStore(const std::filesystem::path& path, Timestamp now)
+        : SqliteStore(path, now, Limits{}) {}
     ~SqliteStore() override;
 
     std::unique_ptr<Session> begin() override;
     std::unique_ptr<JobReader> reader() override;
     std::int64_t last_id() override;
+    StoreRoom room() const override { return reserve_.room(); }
+    bool make_room() override { return reserve_.give_up(); }
 
   private:
     void close();
 
     std::filesystem::path path_;
     sqlite::OwnerLock lock_;
+    sqlite::Reserve reserve_;
     int log_pages_ = 0;  // in the write-ahead log after the last commit
     std::unique_ptr<sqlite::Writer> writer_;
 };

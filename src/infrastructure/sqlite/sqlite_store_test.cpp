@@ -26,7 +26,8 @@ class SqliteStoreTest : public testing::Test {
 
     void open(Timestamp now = at(0), int pages_max = 0) {
         store.reset();
-        store = std::make_unique<SqliteStore>(path, now, pages_max);
+        store =
+            std::make_unique<SqliteStore>(path, now, SqliteStore::Limits{.pages_max = pages_max});
     }
 
     // What a power cut would leave behind, as a store of its own.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -26,10 +25,16 @@ constexpr int exit_code_of_a_broken_disk = 70;
 }
 
 bool is_broken(int code) {
-    // Both of these only mean that memory could not be had; nothing was read or written wrongly.
+    // Both of these only mean that memory or room could not be had; nothing was read or written
+    // wrongly.
     if (code == SQLITE_IOERR_NOMEM || code == SQLITE_IOERR_SHMSIZE) return false;
     const int kind = code & 0xFF;
     return kind == SQLITE_IOERR || kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB;
+}
+
+// The second one: no room for the index of the log.
+bool is_full(int code) {
+    return (code & 0xFF) == SQLITE_FULL || code == SQLITE_IOERR_SHMSIZE;
 }
 
 bool is_bug(int code) {
@@ -45,6 +50,7 @@ void fail(sqlite3* connection, int code, std::string_view doing) {
         fmt::format("{} ({}) at {}", sqlite3_errmsg(connection), code, doing);
     if (is_broken(code)) stop_the_process(message);
     if (is_bug(code)) check(false, message.c_str());
+    if (is_full(code)) throw StoreFull(message);
     throw StoreUnavailable(message);
 }
 
@@ -147,14 +153,6 @@ void Statement::fail_with(int code) const {
 void Statement::require(int code) const {
     if (code != SQLITE_OK) [[unlikely]]
         fail_with(code);
-}
-
-Digest Row::digest() {
-    const std::string_view bytes = text();
-    Digest digest{};
-    check(bytes.size() == digest.size(), "a stored digest has 32 bytes");
-    std::copy(bytes.begin(), bytes.end(), digest.begin());
-    return digest;
 }
 
 }  // namespace sluice::sqlite

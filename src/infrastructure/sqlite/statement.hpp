@@ -17,8 +17,9 @@ struct sqlite3_stmt;
 namespace sluice::sqlite {
 
 // Turns a result code that is not a success into what the rest of the program knows:
-// StoreUnavailable when a later try may go well; the end of the process when the file or the disk
-// can no longer be trusted (see the source), and an abort when the code means a bug.
+// StoreUnavailable when a later try may go well, as StoreFull when the disk is full; the end of the
+// process when the file or the disk can no longer be trusted (see the source), and an abort when
+// the code means a bug.
 [[noreturn]] void fail(sqlite3* connection, int code, std::string_view doing);
 
 // Runs statements that return nothing, e.g. "BEGIN".
@@ -112,7 +113,7 @@ class Row : public RowWords<Row> {
 
     std::int64_t integer() { return statement_.integer(column_++); }
     std::string_view text() { return statement_.text(column_++); }
-    Digest digest();
+    std::string_view raw() { return text(); }
 
   private:
     const Statement& statement_;

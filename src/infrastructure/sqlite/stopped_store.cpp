@@ -42,7 +42,7 @@ std::vector<IdempotentRequest> StoppedStore::requests_after(const IdempotencyKey
         request.key = row.text();
         request.at = row.time();
         request.body_digest = row.digest();
-        request.jobs = split_ids(row.text());
+        split_ids(row.text(), request.jobs);
     }
     list_requests_.rewind();
     return requests;

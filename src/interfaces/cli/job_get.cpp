@@ -77,6 +77,11 @@ void print_sheet(const Session& session, const client::Job& job) {
         error += (error.empty() ? "" : ": ") + printable_lines(job.error_message);
     }
     sheet.line("error", screen.painted(Style::red, error));
+    if (job.damaged) {
+        sheet.line("damaged", screen.painted(Style::red,
+                                             "the store no longer has what was "
+                                             "submitted; sluice audit verify says more"));
+    }
     sheet.line("queue", printable(job.queue));
     sheet.line("tenant", job.tenant == "default" ? "" : printable(job.tenant));
     sheet.line("project", printable(job.project));

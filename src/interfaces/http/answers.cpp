@@ -21,6 +21,7 @@ int status_of(ErrorCode code) {
         case ErrorCode::resource_not_failed: return 409;
         case ErrorCode::job_not_cancellable: return 409;
         case ErrorCode::unavailable: return 503;
+        case ErrorCode::store_full: return 503;
         case ErrorCode::shutting_down: return 503;
     }
     return 500;
@@ -44,6 +45,7 @@ std::string_view code_of(ErrorCode code) {
         case ErrorCode::resource_not_failed: return "resource_not_failed";
         case ErrorCode::job_not_cancellable: return "job_not_cancellable";
         case ErrorCode::unavailable: return "unavailable";
+        case ErrorCode::store_full: return "store_full";
         case ErrorCode::shutting_down: return "shutting_down";
     }
     return "internal";

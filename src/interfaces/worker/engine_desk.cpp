@@ -22,16 +22,18 @@ std::uint64_t next_ticket() {
     return ++last;
 }
 
-[[noreturn]] void throw_unavailable(const std::string& why) {
-    throw client::Error(client::ErrorKind::unavailable, 503, "unavailable", why);
+[[noreturn]] void throw_unavailable(const std::string& why, const char* code = "unavailable") {
+    throw client::Error(client::ErrorKind::unavailable, 503, code, why);
 }
 
 bool is_passing(ErrorCode code) {
-    return code == ErrorCode::unavailable || code == ErrorCode::shutting_down;
+    return code == ErrorCode::unavailable || code == ErrorCode::store_full ||
+           code == ErrorCode::shutting_down;
 }
 
 // What a refusal says about the lease. Throws when the call may be sent again.
 LeaseWord word_of(const Error& error) {
+    if (error.code == ErrorCode::store_full) throw_unavailable(error.message, "store_full");
     if (is_passing(error.code)) throw_unavailable(error.message);
     const bool is_gone = error.code == ErrorCode::lease_lost || error.code == ErrorCode::not_found;
     return is_gone ? LeaseWord::lost : LeaseWord::refused;

@@ -86,6 +86,22 @@ TEST(RunnerLog, LostAnswersDoNotRepeatLines) {
     EXPECT_EQ(lines[1].message, "twice");
 }
 
+TEST(RunnerLog, LinesThatTheEngineHasNoRoomForDoNotHoldBackTheReport) {
+    RunningEngine engine;
+    const Job job = engine.submit(spec("work"));
+    RunningRunner runner(engine);
+    runner.desk.has_no_room_for_logs = true;
+    runner.handle("work", [](auto&, Context& context) {
+        context.log().info("line");
+        return client::Outcome::succeeded();
+    });
+
+    runner.start();
+
+    EXPECT_EQ(engine.wait_for_end(job.spec.id).state, JobState::succeeded);
+    EXPECT_TRUE(engine.logs(job.spec.id).empty());
+}
+
 TEST(RunnerLog, AWriterWaitsWhenMuchIsUnsentAndGoesOnWhenTheEngineTakesIt) {
     constexpr int count = 200;
     RunningEngine engine;

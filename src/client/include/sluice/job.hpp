@@ -85,7 +85,8 @@ struct Job {
     std::optional<Time> completed_at{};
     std::optional<Time> lease_until{};
     std::int64_t revision = 0;
-    std::string json{};  // the whole job as it came
+    bool damaged = false;  // the store no longer has what was submitted; the payload is null
+    std::string json{};    // the whole job as it came
 };
 
 // What is asked for. What is not said comes from the job's type.

@@ -33,6 +33,7 @@ Word word_for(ErrorCode code) {
         case ErrorCode::resource_not_failed:
         case ErrorCode::job_not_cancellable: return {409, "conflict"};
         case ErrorCode::unavailable:
+        case ErrorCode::store_full:
         case ErrorCode::shutting_down: return {503, "unavailable"};
     }
     return {};

@@ -36,6 +36,7 @@ int code_of(ErrorCode code) {
         case ErrorCode::job_not_cancellable: return 409;
         case ErrorCode::forbidden: return 403;
         case ErrorCode::unavailable: return 503;
+        case ErrorCode::store_full: return 503;
         case ErrorCode::shutting_down: return 503;
     }
     return 500;

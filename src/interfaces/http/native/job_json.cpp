@@ -106,6 +106,7 @@ void write_job(JsonWriter& json, const Job& job, const SecretMarks& secrets) {
     json.field("started_at", job.started_at);
     json.field("completed_at", job.completed_at);
     json.field("revision", job.head.seq);
+    if (!job.damage.empty()) json.field("damaged", true);
     json.end_object();
 }
 
@@ -133,6 +134,7 @@ void write_event(JsonWriter& json, const Event& event) {
     json.field("at", event.at);
     json.raw_field("detail", event.detail.empty() ? "null" : event.detail);
     json.field("hash", to_hex(event.hash));
+    if (event.damaged) json.field("damaged", true);
     json.end_object();
 }
 
@@ -144,6 +146,7 @@ void write_log_line(JsonWriter& json, const LogLine& line) {
     json.field("message", line.message);
     json.raw_field("data", line.data.empty() ? "null" : line.data);
     json.field("timestamp", line.at);
+    if (line.damaged) json.field("damaged", true);
     json.end_object();
 }
 

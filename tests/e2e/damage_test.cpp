@@ -1,0 +1,229 @@
+// Rows that were changed behind the engine's back so that they cannot be read: each is shown as
+// damaged and its job fails or is canceled, and all others are served.
+#include <memory>
+
+#include "e2e/change_store.hpp"
+#include "e2e/cli.hpp"
+
+namespace sluice::e2e {
+namespace {
+
+class Damage : public testing::Test {
+  protected:
+    Damage() { start(); }
+
+    void start() {
+        engine = std::make_unique<Engine>(store);
+        api = std::make_unique<Api>(engine->port(), "q");
+    }
+
+    // An engine on SQLite knows the newest jobs by heart; one that has just started does not.
+    void restart() {
+        EXPECT_EQ(engine->stop(), 0);
+        start();
+    }
+
+    std::vector<std::string> submit(int count) {
+        std::vector<std::string> ids;
+        for (int i = 0; i < count; ++i) {
+            ids.push_back(api->submit_id({{"payload", Fields{{"text", "whole"}, {"n", i}}}}));
+        }
+        return ids;
+    }
+
+    // Of the job that was submitted as this one.
+    void change(const std::string& table, const std::string& what, int number) {
+        change_store(store, "UPDATE " + table + " SET " + what +
+                                " WHERE id=(SELECT id FROM job ORDER BY id LIMIT 1 OFFSET " +
+                                std::to_string(number) + ")");
+    }
+
+    void cut_payload(int number) { change("job", "payload=substr(payload,1,9)", number); }
+
+    List jobs() { return list(api->get("/api/v1/jobs?queue=q"), "jobs"); }
+
+    static bool is_damaged(const Json& job) {
+        return job.as_object().contains("damaged") && flag(job, "damaged");
+    }
+
+    Ended cli(Words words) const {
+        words.insert(words.end(),
+                     {"--server", "http://127.0.0.1:" + std::to_string(engine->port())});
+        return run_sluice(words);
+    }
+
+    const TempFolder folder;
+    const std::string store = "sqlite:" + (folder.path() / "db").string();
+    std::unique_ptr<Engine> engine;
+    std::unique_ptr<Api> api;
+};
+
+TEST_F(Damage, OfOnePayloadIsShownAndAllOtherJobsAreListed) {
+    const auto ids = submit(3);
+
+    cut_payload(1);
+
+    for (const Json& job : jobs()) {
+        const bool is_cut = text(job, "id") == ids[1];
+        EXPECT_EQ(is_damaged(job), is_cut);
+        EXPECT_EQ(is_null(job, "payload"), is_cut);
+    }
+    EXPECT_TRUE(is_damaged(api->job(ids[1])));
+    EXPECT_EQ(jobs().size(), 3u);
+}
+
+TEST_F(Damage, OfOnePayloadFailsItsJobAndTheRestOfTheClaimIsHandedOut) {
+    const auto ids = submit(3);
+    cut_payload(1);
+    restart();
+
+    const List leases = api->claim({{"max_jobs", 3}});
+
+    ASSERT_EQ(leases.size(), 2u);
+    for (const Json& lease : leases) expect_ok(api->succeed(lease));
+    EXPECT_EQ(api->state(ids[0]), "succeeded");
+    EXPECT_EQ(api->state(ids[2]), "succeeded");
+    const Json damaged = api->job(ids[1]);
+    EXPECT_EQ(text(damaged, "state"), "failed");
+    EXPECT_EQ(text(damaged, "error_code"), "JOB_DAMAGED");
+    EXPECT_NE(text(damaged, "error_message").find("payload"), std::string::npos);
+    EXPECT_EQ(api->steps(ids[1]), (std::vector<std::string>{"submitted", "claimed", "failed"}));
+}
+
+TEST_F(Damage, DoesNotKeepAJobFromBeingCanceledNorLetsItBeReplayed) {
+    const auto ids = submit(2);
+    cut_payload(0);
+    restart();
+
+    expect_ok(api->cancel(ids[0]));
+
+    EXPECT_EQ(api->state(ids[0]), "canceled");
+    expect_refused(api->replay(ids[0]), 409, "conflict");
+    EXPECT_EQ(job_of(api->claim_one()), ids[1]);
+}
+
+TEST_F(Damage, IsNamedByAuditVerifyAndDoctorAndShownByTheCommandLine) {
+    const auto ids = submit(3);
+    cut_payload(0);
+    cut_payload(2);
+
+    const Ended verified = run_sluice({"audit", "verify", "--store", store});
+    EXPECT_EQ(verified.code, 6);
+    EXPECT_TRUE(has(verified.errors, ids[0])) << verified.errors;
+    EXPECT_TRUE(has(verified.errors, ids[2])) << verified.errors;
+    EXPECT_FALSE(has(verified.errors, ids[1])) << verified.errors;
+    const Ended seen = run_sluice({"doctor", "--listen", "127.0.0.1:1", "--store", store});
+    EXPECT_EQ(seen.code, 1);
+    EXPECT_TRUE(has(seen.output, ids[0])) << seen.output;
+    EXPECT_TRUE(has(seen.output, ids[2])) << seen.output;
+    EXPECT_FALSE(has(seen.output, ids[1])) << seen.output;
+
+    const Ended shown = cli({"job", "get", ids[0]});
+    EXPECT_EQ(shown.code, 0) << shown.errors;
+    const Ended listed = cli({"job", "list"});
+    EXPECT_EQ(listed.code, 0) << listed.errors;
+    EXPECT_TRUE(has(listed.output, ids[1])) << listed.output;
+}
+
+TEST_F(Damage, IsShownByTheOtherContractsInTheirWords) {
+    const Json jobs_one = expect_ok(
+        api->http.post("/api/jobs", R"({"action":"task","input":{"text":"whole"}})"), 201);
+    const Json deploy_one = expect_ok(api->http.post(
+        "/deploy/jobs", R"({"type":"BUILD_AND_DEPLOY","payload":{"appId":"a","repoUrl":"r","text":"whole"}})"));
+    const std::string of_jobs = text(jobs_one, "id");
+    const std::string of_deploy = text(at(deploy_one, "data"), "id");
+    cut_payload(0);
+    cut_payload(1);
+    restart();
+
+    EXPECT_TRUE(is_null(api->get("/api/jobs/" + of_jobs), "input"));
+    EXPECT_TRUE(is_null(at(api->get("/deploy/jobs/" + of_deploy), "data"), "payload"));
+    expect_ok(api->http.post("/api/v1/leases", R"({"worker_id":"w","max_jobs":5})"));
+
+    const Json failed = api->get("/api/jobs/" + of_jobs);
+    EXPECT_EQ(text(failed, "state"), "failed");
+    EXPECT_EQ(text(at(failed, "error"), "code"), "JOB_DAMAGED");
+    EXPECT_EQ(text(at(api->get("/deploy/jobs/" + of_deploy), "data"), "status"), "FAILED");
+}
+
+TEST_F(Damage, OfAnyColumnLeavesAllOtherJobsServed) {
+    const char* const columns[] = {"labels='x'", "exclusive_keys='9:a'", "backoff='lx'",
+                                   "payload_digest=substr(payload_digest,1,31)",
+                                   "head_hash=substr(head_hash,1,3)"};
+    const auto ids = submit(6);
+    int number = 0;
+    for (const char* column : columns) change("job", column, number++);
+    for (const Json& job : jobs()) EXPECT_EQ(is_damaged(job), text(job, "id") != ids[5]);
+    restart();
+
+    const List leases = api->claim({{"max_jobs", 6}});
+
+    ASSERT_EQ(leases.size(), 1u);
+    EXPECT_EQ(job_of(leases[0]), ids[5]);
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_EQ(text(api->job(ids[static_cast<std::size_t>(i)]), "error_code"), "JOB_DAMAGED")
+            << columns[i];
+    }
+}
+
+TEST_F(Damage, OfAnEndIsShownAndAllOtherJobsAreListed) {
+    const auto ids = submit(3);
+    for (const Json& lease : api->claim({{"max_jobs", 3}})) {
+        expect_ok(
+            api->report(lease, {{"outcome", "succeeded"}, {"result", Fields{{"text", "whole"}}}}));
+    }
+    change("done", "result=substr(result,1,5)", 0);
+    change("done", "state=99", 1);
+
+    for (const Json& job : jobs()) EXPECT_EQ(is_damaged(job), text(job, "id") != ids[2]);
+    EXPECT_TRUE(is_null(api->job(ids[0]), "result"));
+    EXPECT_EQ(api->state(ids[1]), "failed");
+}
+
+TEST_F(Damage, OfEventsAndLogLinesIsShownAndTheOthersAreReadable) {
+    const std::string id = api->submit_id({{"max_attempts", 1}});
+    const Json lease = api->claim_one();
+    expect_ok(api->log(lease, {Fields{{"message", "a"}, {"data", Fields{{"n", 1}}}}}));
+    expect_ok(api->report(lease, {{"outcome", "failed"}, {"error_code", "E"}}));
+    change_store(store, "UPDATE event SET detail=substr(detail,1,5) WHERE seq=3");
+    change_store(store, "UPDATE log SET data='{', level=77");
+
+    const List events = api->events(id);
+    ASSERT_EQ(events.size(), 3u);
+    EXPECT_TRUE(is_damaged(events[2]));
+    EXPECT_TRUE(is_null(events[2], "detail"));
+    EXPECT_FALSE(is_damaged(events[0]));
+    const List lines = api->logs(id);
+    ASSERT_EQ(lines.size(), 1u);
+    EXPECT_TRUE(is_damaged(lines[0]));
+    EXPECT_TRUE(is_null(lines[0], "data"));
+}
+
+// What it has in memory is what was submitted.
+using SqliteDamage = Damage;
+TEST_F(SqliteDamage, BehindTheBackOfAnEngineThatKnowsTheJobDoesNoHarm) {
+    const auto ids = submit(2);
+    cut_payload(0);
+    change("job", "queue='elsewhere'", 1);
+
+    const List leases = api->claim({{"max_jobs", 2}});
+
+    ASSERT_EQ(leases.size(), 2u);
+    for (const Json& lease : leases) expect_ok(api->succeed(lease));
+    EXPECT_EQ(api->state(ids[0]), "succeeded");
+}
+
+TEST_F(SqliteDamage, ThatMovesAQueuedJobDoesNotEndTheEngineWhenItIsCanceled) {
+    const auto ids = submit(2);
+    restart();
+    change("job", "queue='elsewhere'", 0);
+
+    expect_ok(api->cancel(ids[0]));
+
+    EXPECT_EQ(job_of(api->claim_one()), ids[1]);
+    EXPECT_TRUE(api->claim().empty());
+    EXPECT_TRUE(engine->is_running());
+}
+
+}  // namespace
+}  // namespace sluice::e2e
