@@ -37,6 +37,13 @@ TEST(StoreSettings, AreJudgedFromTheEnvironmentAsFromTheFile) {
               "not \"host/d\"");
 }
 
+TEST(StoreSettings, KeepAReserveOfAnySizeUpToAGigabyteOrNone) {
+    EXPECT_EQ(load("store_reserve = 0")->store_reserve, 0);
+    EXPECT_EQ(load("store_reserve = 1073741824")->store_reserve, 1 << 30);
+    EXPECT_NE(problems("store_reserve = 1073741825"), "none");
+    EXPECT_NE(problems("store_reserve = -1"), "none");
+}
+
 TEST(StoreSettings, RefuseARetentionThatTheStoreCannotKeep) {
     Config config = *load("store = \"sqlite:x.db\"\nretention = \"30d\"");
 

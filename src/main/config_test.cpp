@@ -62,7 +62,6 @@ TEST(Config, ReadsEverySetting) {
         store = "sqlite:/x/y.db"
         store_direct = "postgresql://h:5432/d"
         committers = 8
-        store_reserve = 0
         retention = "30d"
         no_auth = true
         node = 1023
@@ -82,7 +81,6 @@ TEST(Config, ReadsEverySetting) {
     EXPECT_EQ(config.store, "sqlite:/x/y.db");
     EXPECT_EQ(config.store_direct, "postgresql://h:5432/d");
     EXPECT_EQ(config.committers, 8);
-    EXPECT_EQ(config.store_reserve, 0);
     EXPECT_EQ(config.retention, 30 * 24h);
     EXPECT_TRUE(config.no_auth);
     EXPECT_EQ(config.node, 1023);

@@ -127,9 +127,9 @@ TEST_F(Damage, IsNamedByAuditVerifyAndDoctorAndShownByTheCommandLine) {
 
 TEST_F(Damage, IsShownByTheOtherContractsInTheirWords) {
     const Json jobs_one = expect_ok(
-        api->http.post("/api/jobs", R"({"action":"task","input":{"text":"whole"}})"), 201);
+        api->http.post("/api/jobs", R"({"action":"task","input":{"text":"whole"}})"), 202);
     const Json deploy_one = expect_ok(api->http.post(
-        "/deploy/jobs", R"({"type":"BUILD_AND_DEPLOY","payload":{"appId":"a","repoUrl":"r","text":"whole"}})"));
+        "/deploy/jobs", R"({"type":"BUILD_AND_DEPLOY","payload":{"appId":"a","n":12345}})"));
     const std::string of_jobs = text(jobs_one, "id");
     const std::string of_deploy = text(at(deploy_one, "data"), "id");
     cut_payload(0);
