@@ -160,7 +160,7 @@ TEST_P(BehindProxy, ChunkedBodiesGoThroughAndTheConnectionEndsWithThem) {
     EXPECT_EQ(jobs_of_type("chunked"), 2u);
 
     Client too_large(proxy->port());
-    too_large.send(head + "\r\n200001\r\n" + std::string(0x200001, ' ') + "\r\n0\r\n\r\n");
+    too_large.send(head + "\r\n100001\r\n" + std::string(0x100001, ' ') + "\r\n0\r\n\r\n");
     const auto refusal = too_large.receive();
     ASSERT_TRUE(refusal);
     EXPECT_EQ(refusal->status, 413);
