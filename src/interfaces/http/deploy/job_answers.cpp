@@ -73,7 +73,7 @@ Showing showing_to(const Call& call) {
             .node_memory = call.app.rules.placement.node_memory};
 }
 
-Response refuse(const Error& error, std::string_view) {
+Response refusal_of(const Error& error, std::string_view) {
     return refused(error);
 }
 
@@ -84,7 +84,7 @@ void answer_with_text(const Call& call, std::function<Result<std::string>(JobRea
         if (!text) return text.error();
         return StorePiece{.response = success(*text)};
     };
-    answer_from_store(call, in_envelope, refuse);
+    answer_from_store(call, in_envelope, refusal_of);
 }
 
 void answer_with_looked_at(const Call& call) {

@@ -21,7 +21,7 @@ CancelJob cancel_of(JobId id, std::string reason, const Caller& caller);
 Showing showing_to(const Call& call);
 
 // Answers with the data that `question` gives as JSON.
-Response refuse(const Error& error, std::string_view request_id);
+Response refusal_of(const Error& error, std::string_view request_id);
 void answer_with_text(const Call& call, std::function<Result<std::string>(JobReader&)> question);
 
 // Answers with the job that the path names. Looking at a job that has not ended puts its app on a

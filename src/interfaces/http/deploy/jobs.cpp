@@ -44,7 +44,7 @@ void answer_with_list(const Call& call, MakeFilter make_filter, int limit) {
         query.limit = limit;
         return native::job_list(std::move(query), words)(reader);
     };
-    answer_from_store(call, question, refuse);
+    answer_from_store(call, question, refusal_of);
 }
 
 Result<JobFilter> read_filter(const QueryParams& params) {
