@@ -27,7 +27,7 @@ class ByName : public testing::Test {
         return engine.ask(std::move(said));
     }
     Told<Job> report(const Job& job, const ByWorker& worker, Outcome outcome) {
-        Report said{.lease = {.job = job.spec.id}, .outcome = outcome, .retryable = false};
+        Report said{.lease = {job.spec.id, {}}, .outcome = outcome, .retryable = false};
         said.by_worker = worker;
         return engine.ask(std::move(said));
     }
@@ -127,7 +127,7 @@ TEST_F(ByName, ACanceledJobMayBeReportedCanceledAtAnyTime) {
 
 TEST_F(ByName, SomebodyElseMayEndAJobThatRunsWhoeverHasIt) {
     const Job job = start("r");
-    Report end{.lease = {.job = job.spec.id}, .outcome = Outcome::failed, .retryable = false};
+    Report end{.lease = {job.spec.id, {}}, .outcome = Outcome::failed, .retryable = false};
     end.error_message = "enough";
     end.actor = "user:ada";
     end.by_worker = ByWorker{};
@@ -164,8 +164,8 @@ TEST_F(ByName, ACancelThatMayNotBeRepeatedIsRefusedTheSecondTime) {
 TEST_F(ByName, ManyWordsInOneBatchAreHeardInTurn) {
     const Job job = start("r");
     Batch batch;
-    Heartbeat beat{.lease = {.job = job.spec.id}, .by_worker = ByWorker{"r"}};
-    Report end{.lease = {.job = job.spec.id}, .retryable = false, .by_worker = ByWorker{"r"}};
+    Heartbeat beat{.lease = {job.spec.id, {}}, .by_worker = ByWorker{"r"}};
+    Report end{.lease = {job.spec.id, {}}, .retryable = false, .by_worker = ByWorker{"r"}};
     const auto first = put(batch, beat);
     const auto reported = put(batch, end);
     const auto repeated = put(batch, end);

@@ -248,7 +248,7 @@ TEST(ServerLimits, CutTheSlowestAndThenTheIdleWhenAllPlacesAreTaken) {
     limits.connections = 3;
     Desk desk;
     RunningServer server(
-        [&](const Request& request, Reply reply) {
+        [&](Request& request, Reply reply) {
             if (request.path == "/wait") return desk.handler()(request, std::move(reply));
             echo(request, std::move(reply));
         },

@@ -139,7 +139,7 @@ TEST(ServerStream, RefusesMoreThanItsLimit) {
     limits.streams = 1;
     const auto source = std::make_shared<Tap::Source>();
     RunningServer server(
-        [&](const Request& request, Reply reply) {
+        [&](Request& request, Reply reply) {
             const auto own = request.path == "/1" ? source : std::make_shared<Tap::Source>();
             streaming(own)(request, std::move(reply));
         },
@@ -196,7 +196,7 @@ TEST(ServerStop, AnswersWhatIsInWorkAndClosesTheRest) {
 TEST(ServerStop, CutsWhatIsLeftWhenPatienceEnds) {
     Desk desk;
     std::promise<void> gone;
-    RunningServer server([&](const Request& request, Reply reply) {
+    RunningServer server([&](Request& request, Reply reply) {
         reply.on_hang_up([&] { gone.set_value(); });
         desk.handler()(request, std::move(reply));
     });

@@ -129,7 +129,7 @@ TEST_F(ServerTls, TellsWhoSpeaksPlainHttp) {
 TEST_F(ServerTls, ClosesOnGarbageBeforeAndAfterTheHandshake) {
     std::atomic<int> handled = 0;
     RunningServer server(
-        [&](const Request& request, Reply reply) {
+        [&](Request& request, Reply reply) {
             ++handled;
             echo(request, std::move(reply));
         },

@@ -52,7 +52,7 @@ class Flood {
     static constexpr int client_buffer_bytes = 400'000;  // no answer waits for its reader
 
     Server::Handler handler() {
-        return [this](const Request& request, Reply reply) {
+        return [this](Request& request, Reply reply) {
             reply.send(text("here"));
             if (request.verb != Verb::get || ++handled_ > 1) return;
             server_->post([this] { before_others_.set_value(handled_); });

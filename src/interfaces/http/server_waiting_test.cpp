@@ -118,7 +118,7 @@ TEST(ServerReply, MayOutliveItsServer) {
     std::optional<Reply> kept;
     std::promise<std::string_view> arrived;
     {
-        RunningServer server([&](const Request& request, Reply reply) {
+        RunningServer server([&](Request& request, Reply reply) {
             kept = reply;
             arrived.set_value(request.path);
         });
@@ -174,7 +174,7 @@ TEST(ServerHangUp, MayBeAskedForAfterTheHandlerReturned) {
 TEST(ServerHangUp, IsNotToldForAnAnsweredRequestOrAPipelinedOne) {
     Desk desk;
     std::atomic<int> told = 0;
-    RunningServer server([&](const Request& request, Reply reply) {
+    RunningServer server([&](Request& request, Reply reply) {
         reply.on_hang_up([&] { ++told; });
         desk.handler()(request, reply);
     });
