@@ -208,13 +208,13 @@ TEST(Leash, GivesCommandsOnlyTheUsualVariablesOfItsOwn) {
     Pipe pipe = make_pipe();
     Command command = shell(
         "cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n' | grep -c "
-        "secret-of-the-work[e]r; env | grep -e SLUICE_ -e LEASH_TEST");
+        "secret-of-the-work[e]r; env | grep -e SLUICE_ -e LEASH_TEST | LC_ALL=C sort");
     command.environment = {{"SLUICE_JOB_ID", "1"}};
     command.output = pipe.writer.get();
     Leash::Child child = leash.start(command, boot_now() + 30s, 1s);
     pipe.writer.reset();
 
-    EXPECT_EQ(read_all(pipe.reader.get()), "0\nSLUICE_JOB_ID=1\nLC_LEASH_TEST=usual\n");
+    EXPECT_EQ(read_all(pipe.reader.get()), "0\nLC_LEASH_TEST=usual\nSLUICE_JOB_ID=1\n");
 }
 
 TEST_F(LeashTest, EndsAGroupWhenItsTimeIsUp) {
