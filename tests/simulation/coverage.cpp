@@ -34,6 +34,7 @@ constexpr auto all_rows = std::to_array<const char*>({
     "refused: logs, lease_lost",
     "refused: logs, unavailable",
     "refused: logs, store_full",
+    "refused: report, invalid",
     "refused: report, lease_lost",
     "refused: report, conflict",
     "refused: report, not_found",

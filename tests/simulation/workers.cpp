@@ -9,6 +9,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// Whether a report was refused because jobs of this type do not fail without a reason.
+bool lacks_reason(const Holding& holding, const Report& said, const Error& error) {
+    return error.code == ErrorCode::invalid && holding.spec.type == site_job_type &&
+           said.outcome == Outcome::failed && said.error_message.empty();
+}
+
 }  // namespace
 
 Task<void> World::worker(int number) {
@@ -138,7 +144,11 @@ Report World::new_report(const Holding& holding) {
     if (report.outcome == Outcome::succeeded) {
         report.result = "{\"by\":\"" + to_text(holding.lease) + "\"}";
     }
-    if (report.outcome == Outcome::failed) report.error_code = "E_CHANCE";
+    if (report.outcome == Outcome::failed) {
+        report.error_code = "E_CHANCE";
+        // Some give no reason, which jobs of sites must.
+        if (holding.lease.token.value % 4 != 0) report.error_message = "chance";
+    }
     report.retryable = !dice_.one_in(5);
     return report;
 }
@@ -146,7 +156,7 @@ Report World::new_report(const Holding& holding) {
 // Says it until somebody answers.
 Task<void> World::report(std::size_t place) {
     Holding& holding = ledger_.holding(place);
-    const Report said = new_report(holding);
+    Report said = new_report(holding);
     for (int tries = 8; tries > 0; --tries) {
         ledger_.speaks(holding);
         const bool was_unsure = std::exchange(holding.unsure, holding.unsure || !holding.is_over());
@@ -154,6 +164,11 @@ Task<void> World::report(std::size_t place) {
         if (reply.is_ok()) {
             ledger_.reported(holding, said, **reply.answer, reply.asked, reply.heard);
             break;
+        }
+        if (reply.answer && lacks_reason(holding, said, reply.answer->error())) {
+            said.error_message = "chance";  // the lease is as it was
+            holding.unsure = was_unsure;
+            continue;
         }
         if (reply.answer && !is_passing(reply.answer->error().code)) {
             ledger_.refused(holding, reply.answer->error(), reply.heard,

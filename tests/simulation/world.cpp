@@ -102,6 +102,8 @@ void World::check_order(Batch& batch) {
     JobId got{};
     if (!batch.claims.empty()) {  // those that wait have left the batch
         const auto& answer = batch.claims.front().answers.front();
+        if (!answer && answer.error().code == ErrorCode::store_full) return;
+        demand(static_cast<bool>(answer), "a claim was refused without need");
         if (!answer->empty()) got = answer->front().spec.id;
     }
     const auto name = [&](JobId id) {
