@@ -72,9 +72,9 @@ class Writes {
 
     using enum Type;
     Columns lanes_{integer, text, text, text, text};
-    Columns jobs_{integer, text, text,    text,    small, integer, integer, text, text, text,
-                  text,    text, small,   integer, text,  flag,    flag,    text, text, text,
-                  text,    text, integer, bytes,   bytes, text,    text,    text};
+    Columns jobs_{integer, text, text, text,  small,   integer, integer, text, text,
+                  text,    text, text, small, integer, text,    flag,    flag, text,
+                  text,    text, text, text,  integer, bytes,   bytes,   text, text};
     Columns ready_{integer, small, integer, text};
     Columns timed_{integer, integer, integer, small, text};
     Columns blockers_{integer, integer, integer, small};
