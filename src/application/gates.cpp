@@ -89,7 +89,7 @@ class Search {
     }
 
     void look_at(const Job& job) {
-        if (job.state != JobState::succeeded) return;
+        if (job.state != JobState::succeeded || !job.damage.empty()) return;
         const Attributes payload = json_members(job.spec.payload);
         if (!is_of_this_revision(entity_, payload)) return;
         if (any_will_do_) {
@@ -128,6 +128,7 @@ std::string closed_message(const Entity& entity, const Gate& gate, const Search&
     text += fmt::format("; the latest one, {}, is {}", to_text(latest->spec.id),
                         to_text(latest->state));
     if (latest->state != JobState::succeeded) return text;
+    if (!latest->damage.empty()) return text + ", but its stored row is damaged";
     return text + ", but for another revision";
 }
 

@@ -4,6 +4,7 @@
 
 #include "application/entity_desk.hpp"
 #include "application/json_values.hpp"
+#include "support/tampered_reader.hpp"
 #include "support/test_engine.hpp"
 
 namespace sluice {
@@ -83,6 +84,18 @@ TEST_F(AGate, OpensWithASuccessAndStaysOpen) {
     EXPECT_TRUE(ask(changeset).open);
     check_of(changeset, "msuite_submit", {{"head_sha", R"("abc")"}});
     EXPECT_TRUE(ask(changeset).open) << "a later job that has not ended takes nothing away";
+}
+
+TEST_F(AGate, IsNotOpenedByADamagedJob) {
+    pass(changeset, "msuite_submit", {{"head_sha", R"("abc")"}});
+    TamperedReader reader(engine.store());
+    reader.change_job = [](Job& job) {
+        job.damage = "payload";
+        job.spec.payload = "null";
+    };
+    const GateVerdict verdict = check_gate(reader, changeset, submit_gate);
+    EXPECT_FALSE(verdict.open) << "what was checked is not known any more";
+    EXPECT_NE(verdict.message.find("its stored row is damaged"), std::string::npos);
 }
 
 TEST_F(AGate, IsBoundToTheRevision) {

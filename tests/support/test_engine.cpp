@@ -53,6 +53,7 @@ LeaseId lease_of(const Job& job) {
 SubmitJobs submission(std::vector<JobSpec> specs) {
     SubmitJobs command;
     command.jobs = std::move(specs);
+    for (JobSpec& spec : command.jobs) spec.payload_digest = sha256(spec.payload);
     command.actor = "client";
     return command;
 }

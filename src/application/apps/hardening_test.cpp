@@ -128,7 +128,9 @@ TEST_F(Hardening, AReplayOnAFailedSiteIsRefused) {
     JobSpec made = spec("env_deploy");
     made.site_id = "s1";
     const Job job = engine.start(made);
-    engine.report(job, Outcome::failed);
+    Report failure = report_of(job, Outcome::failed, "EXIT_1");
+    failure.error_message = "exit status 1";
+    EXPECT_TRUE(engine.ask(failure));
     EXPECT_EQ(refusal(engine.replay(job.spec.id)), ErrorCode::resource_failed);
 }
 
