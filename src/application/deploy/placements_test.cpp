@@ -69,25 +69,23 @@ TEST(Placements, AClaimPlacesAnAppThatIsOnNoNodeInItsOwnTransaction) {
     EXPECT_EQ(placed.job, id);
 }
 
+// Whether the job is leased, and its app on a node, after the process died in the claim.
+std::pair<bool, bool> after_death(FaultyStore::Moment moment, int uses) {
+    MemoryStore memory;
+    FaultyStore store(memory);
+    TestEngine engine(store);
+    const JobId id = create(engine, "app");
+    beat(engine, "n1");
+    store.die_next(moment, uses);
+    EXPECT_THROW(engine.claim(deploys), ProcessDied);
+    return {memory.reader()->find_one(id)->lease.has_value(), place_of(memory, "app") == "n1"};
+}
+
 TEST(Placements, NoDeathLeavesALeaseWithoutAPlace) {
-    int died = 0;
-    for (int uses = 0;; ++uses) {
-        MemoryStore memory;
-        FaultyStore store(memory);
-        TestEngine engine(store);
-        const JobId id = create(engine, "app");
-        beat(engine, "n1");
-        store.die_next(FaultyStore::Moment::use, uses);
-        try {
-            engine.claim(deploys);
-        } catch (const ProcessDied&) {
-            ++died;
-        }
-        const auto job = memory.reader()->find_one(id);
-        EXPECT_EQ(job->lease.has_value(), place_of(memory, "app") == "n1") << uses;
-        if (job->lease) break;
+    for (int uses = 0; uses < 40; ++uses) {
+        EXPECT_EQ(after_death(FaultyStore::Moment::use, uses), std::pair(false, false)) << uses;
     }
-    EXPECT_GT(died, 3);
+    EXPECT_EQ(after_death(FaultyStore::Moment::after_commit, 0), std::pair(true, true));
 }
 
 TEST(Placements, AnAppThatWasPlacedIsNotWrittenAgainByAClaim) {
