@@ -83,8 +83,8 @@ TEST_F(DeployReading, TakesTheUsualOtherFormsOfAValue) {
     const DeployAnswer claimed = api.claim("7", {{"leaseSeconds", "30"}});
 
     EXPECT_EQ(claimed.id(), id);
-    expect_code(api.post("/deploy/jobs/" + id + "/heartbeat",
-                         {{"runnerId", 7}, {"extendSeconds", 30.0}, {"phase", 1}}),
+    expect_code(deploy_answer(api.http.post("/deploy/jobs/" + id + "/heartbeat",
+                                            R"({"runnerId":7,"extendSeconds":30.0,"phase":1})")),
                 200);
     EXPECT_EQ(text(at(api.job(id).data, "payload"), "phase"), "1");
 }
