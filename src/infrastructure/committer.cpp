@@ -58,13 +58,15 @@ void Committer::forget(std::uint64_t ticket) {
 }
 
 void Committer::ask_ready(std::function<void(std::optional<Error>)> done) {
-    if (!is_stuck()) return CommandQueue::ask_ready(std::move(done));
-    done(Error{ErrorCode::unavailable, "the store has not taken a commit for seconds", ""});
+    if (std::optional<Error> reason = why_stuck()) return done(std::move(reason));
+    CommandQueue::ask_ready(std::move(done));
 }
 
-bool Committer::is_stuck() {
+std::optional<Error> Committer::why_stuck() {
     const std::lock_guard lock(mutex_);
-    return commits_since_ && since_boot() - *commits_since_ > commit_patience;
+    const bool is_stuck = commits_since_ && since_boot() - *commits_since_ > commit_patience;
+    if (!is_stuck) return std::nullopt;
+    return Error{ErrorCode::unavailable, "the store has not taken a commit for seconds", ""};
 }
 
 void Committer::hint(const std::vector<Readied>& readied, Timestamp due) {

@@ -53,7 +53,8 @@ class Committer : public CommandQueue {
         Load load{};
     };
 
-    bool is_stuck();
+    // Says so while a commit has been under way for too long.
+    std::optional<Error> why_stuck();
     void run();
     bool wait_for_work(std::unique_lock<std::mutex>& lock);
     Batch next_batch();

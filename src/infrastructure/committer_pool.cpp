@@ -1,5 +1,7 @@
 #include "infrastructure/committer_pool.hpp"
 
+#include <utility>
+
 #include "domain/check.hpp"
 
 namespace sluice {
@@ -11,17 +13,28 @@ CommitterPool::CommitterPool(std::vector<Committer*> committers)
 
 // The answers arrive on one thread.
 void CommitterPool::ask_ready(std::function<void(std::optional<Error>)> done) {
-    struct Asked {
-        std::function<void(std::optional<Error>)> done;
-        std::size_t left = 0;
-    };
     const auto asked = std::make_shared<Asked>(Asked{std::move(done), committers_.size()});
+    asked_.push_back(asked);
     for (Committer* committer : committers_) {
         committer->ask_ready([asked](const std::optional<Error>& reason) {
             --asked->left;
-            if (!asked->done || (!reason && asked->left > 0)) return;
-            std::exchange(asked->done, nullptr)(reason);
+            if (reason || asked->left == 0) asked->answer(reason);
         });
+    }
+}
+
+void CommitterPool::Asked::answer(const std::optional<Error>& reason) {
+    if (done) std::exchange(done, nullptr)(reason);
+}
+
+void CommitterPool::answer_stuck() {
+    std::erase_if(asked_, [](const auto& asked) { return !asked->done; });
+    if (asked_.empty()) return;
+    for (Committer* committer : committers_) {
+        const std::optional<Error> reason = committer->why_stuck();
+        if (!reason) continue;
+        for (const auto& asked : asked_) asked->answer(reason);
+        return;
     }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,11 @@ class CommitterPool : public CommandQueue {
 
     void forget(std::uint64_t ticket) override { committers_.front()->forget(ticket); }
     void ask_ready(std::function<void(std::optional<Error>)> done) override;
+
+    // Answers those that have asked before a commit took too long, and would wait for its end.
+    // Called on the I/O thread, now and then.
+    void answer_stuck();
+
     void stop_waiting();
     void hint(const std::vector<Readied>& readied, Timestamp due);
 
@@ -23,8 +29,16 @@ class CommitterPool : public CommandQueue {
     bool add(Route route, Load load, const std::function<void(Batch&)>& put) override;
 
   private:
+    struct Asked {
+        std::function<void(std::optional<Error>)> done;  // none: it was answered
+        std::size_t left = 0;                            // committers that have not answered
+
+        void answer(const std::optional<Error>& reason);
+    };
+
     std::vector<Committer*> committers_;
-    std::size_t next_ = 0;  // of those that take what is about no job yet
+    std::vector<std::shared_ptr<Asked>> asked_;  // whether they are ready
+    std::size_t next_ = 0;                       // of those that take what is about no job yet
 };
 
 }  // namespace sluice

@@ -72,13 +72,22 @@ TEST_F(StoppedCommitter, SaysThatItIsNotReadyOnceACommitTakesSeconds) {
     };
     ask();
     EXPECT_FALSE(reason) << "not yet; it is asked when the commit is over";
+    int told_early_askers = 0;
+    CommitterPool pool({&committer, &committer});
+    pool.ask_ready([&](const auto& told) { told_early_askers += told ? 1 : 100; });
+    pool.answer_stuck();
+    EXPECT_EQ(told_early_askers, 0);
+
     std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+    pool.answer_stuck();
+    pool.answer_stuck();
+    EXPECT_EQ(told_early_askers, 1) << "once, and without waiting for the end of the commit";
     ask();
     ASSERT_TRUE(reason);
     EXPECT_EQ(reason->code, ErrorCode::unavailable);
 
     reason.reset();
-    CommitterPool(std::vector<Committer*>{&committer, &committer}).ask_ready([&](auto told) {
+    pool.ask_ready([&](auto told) {
         EXPECT_FALSE(reason) << "once";
         reason = std::move(told);
     });

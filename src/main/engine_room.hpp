@@ -29,6 +29,9 @@ class EngineRoom {
     const Rules& rules() const { return rules_; }
     bool is_shared() const { return watch_ != nullptr; }
 
+    // Called now and then on the I/O thread, see CommitterPool.
+    void answer_stuck() { pool_->answer_stuck(); }
+
     // From now on no claim waits.
     void stop_waiting() { pool_->stop_waiting(); }
 

@@ -238,6 +238,7 @@ void run_engine(const Config& config, bool welcome, const ServiceManager& manage
     };
     server.every(feed_tick, [&] {
         feed.tick();
+        room.answer_stuck();
         access.refresh();
         seal_leases(room.commands(), seal);
         if (room.is_shared()) feed.any_changed();

@@ -23,8 +23,8 @@ const std::vector<Asked>& writes() {
         {"POST", "/api/v1/leases", R"({"worker_id":"w"})"},
         {"POST", "/api/v1/sites", R"({"id":"blog"})"},
         {"POST", "/api/v1/entities", R"({"kind":"site","id":"blog"})"},
-        {"POST", "/api/jobs", R"({"type":"task"})"},
-        {"POST", "/api/apps", R"({"id":"shop","name":"shop"})"},
+        {"POST", "/api/jobs", R"({"action":"task"})"},
+        {"POST", "/api/apps", R"({"name":"shop"})"},
         {"POST", "/deploy/jobs", R"({"type":"BUILD_AND_DEPLOY","payload":{"appId":"a"}})"},
         {"POST", "/deploy/jobs/claim", R"({"runnerId":"r","leaseSeconds":30})"},
         {"POST", "/internal/runtime-nodes/heartbeat",
@@ -63,7 +63,7 @@ void expect_plain_words(const Asked& asked, const Response& response) {
     }
     EXPECT_TRUE(is_plain) << where;
     for (const char* internal : {"PostgreSQL", "SQLite", "database", "127.0.0.1", "BEGIN", "SELECT",
-                                 "sluice.", "socket", "libpq", "locked", "/tmp"}) {
+                                 "relation", "socket", "libpq", "locked", "/tmp"}) {
         EXPECT_EQ(response.body.find(internal), std::string::npos) << internal << " in " << where;
     }
 }
