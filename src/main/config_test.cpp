@@ -111,29 +111,6 @@ TEST(Config, OverridesOnlyTheNamedFieldsOfAKnownType) {
     EXPECT_EQ(type_of(config, "site_create"), JobTypes::built_in().all().at("site_create"));
 }
 
-TEST(Config, SaysWhatIsSecretInPayloads) {
-    EXPECT_EQ(load("")->secret_names, SecretNames::usual_marks());
-    const Config config = *load(R"(
-        secrets.redact = []
-        [job_types.default]
-        redact = ["pin"]
-        [job_types.new]
-        priority = 1
-        [job_types.own]
-        redact = ["db.url", "accounts.*.token"]
-    )");
-    EXPECT_TRUE(config.secret_names.empty());
-    EXPECT_EQ(type_of(config, "new").redact, (std::vector<std::string>{"pin"}));
-    EXPECT_EQ(type_of(config, "own").redact,
-              (std::vector<std::string>{"db.url", "accounts.*.token"}));
-    EXPECT_EQ(problems("[job_types.x]\nredact = [\"a..b\"]"),
-              "sluice.toml:2: job_types.x.redact: \"a..b\" must be names of members with dots "
-              "between them, and * for any member or element, like \"accounts.*.token\"");
-    EXPECT_EQ(problems("[secrets]\nredact = [\"\"]"),
-              "sluice.toml:2: secrets.redact: \"\" must be a member's name, of letters, digits and "
-              "the like");
-}
-
 TEST(Config, SaysWhereJobsOfATypeBelongAndWhoCancelsThem) {
     const Config config = *load(R"(
         [job_types.index_site]
