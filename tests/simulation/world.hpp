@@ -25,7 +25,7 @@ void demand_unknown(const std::optional<Result<Answer>>& answer) {
     if (!answer) return;
     demand(!*answer, "something was done to what is another tenant's");
     const ErrorCode code = answer->error().code;
-    demand(code == ErrorCode::not_found || code == ErrorCode::unavailable,
+    demand(code == ErrorCode::not_found || is_passing(code),
            "another tenant's is refused with: ", answer->error().message);
 }
 
