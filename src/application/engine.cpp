@@ -133,8 +133,7 @@ void Engine::store_failed(Batch& batch, Timestamp now, const StoreUnavailable& w
     ran.counts.failure = why.what();
     store_is_shaky_ = true;
     const bool is_conflict = dynamic_cast<const StoreConflict*>(&why) != nullptr;
-    if (options_.sweeps && !is_conflict && !leases_wait_since_)
-        leases_wait_since_ = store_worked_at_;
+    if (options_.sweeps && !is_conflict && !leases_wait_since_) leases_wait_since_ = now;
     store_due_ = Timestamp{};  // what was written is not known: look at it again
     retry_at_ = now + retry_period;
     batch.refuse(refusal_for(why));
@@ -148,9 +147,10 @@ void Engine::give_back_lease_time(Timestamp now) {
         session->leases().give_back(now - *leases_wait_since_, now);
         session->commit();
         leases_wait_since_.reset();
-        store_worked_at_ = now;
-    } catch (const StoreUnavailable&) {
+    } catch (const StoreFull&) {
         // The batch may fare better: it may only ask.
+    } catch (const StoreConflict&) {
+        // The next run tries again.
     }
 }
 
@@ -217,7 +217,6 @@ void Engine::run_in_transaction(Batch& batch, Timestamp now, Ran& ran) {
     store_due_ = due;
     retry_at_ = leases_wait_since_ ? now + retry_period : Timestamp{};
     store_is_shaky_ = store_is_shaky_ && !tx.has_written();
-    if (!store_is_shaky_) store_worked_at_ = now;
     log_bytes_ = store_.room() == StoreRoom::roomy ? 0 : log_bytes_ + accepted_log_bytes(batch);
     const std::size_t commands = ran.counts.commands;
     ran.counts = tx.counts();

@@ -94,8 +94,8 @@ class Engine {
     Workers workers_;
     bool waiting_allowed_ = true;
     bool store_is_shaky_ = false;  // it has refused a write, and has taken none since
-    Timestamp store_worked_at_{};  // then it was last not shaky
-    // Since then no heartbeat could be stored, and the leases have not got that time back yet.
+    // Since then no heartbeat could be stored, and the leases have not got that time back yet. A
+    // time before in which none came is not lost: it must not keep leases of dead workers open.
     std::optional<Timestamp> leases_wait_since_{};
     std::size_t log_bytes_ = 0;  // that were stored from the reserve
     Timestamp store_due_{};  // when a lease, a deadline or a queued job is due; at first: at once

@@ -185,18 +185,18 @@ void Ledger::handed_back(Holding& holding, Timestamp asked, Timestamp heard) {
 }
 
 void Ledger::disk_is_full() {
-    for (Holding& holding : holdings_) holding.heard_full = false;
+    for (Holding& holding : holdings_) holding.full_at.reset();
 }
 
 void Ledger::disk_was_full(Timestamp since, Timestamp until) {
     for (Holding& holding : holdings_) {
-        if (!holding.heard_full || holding.is_over() || holding.alive_until <= since) continue;
-        holding.alive_until += std::max(certain_part(until - since), Duration{0});
+        if (!holding.full_at || holding.is_over() || holding.alive_until <= since) continue;
+        holding.alive_until += std::max(certain_part(until - *holding.full_at), Duration{0});
     }
 }
 
 void Ledger::refused(Holding& holding, const Error& error, Timestamp heard, bool had_ended) {
-    if (error.code == ErrorCode::store_full) holding.heard_full = true;
+    if (error.code == ErrorCode::store_full && !holding.full_at) holding.full_at = heard;
     if (is_passing(error.code)) return;
     demand(error.code == ErrorCode::lease_lost || error.code == ErrorCode::conflict, holding.lease,
            ": ", error.message);

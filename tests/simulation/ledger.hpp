@@ -20,7 +20,7 @@ struct Holding {
     Timestamp alive_until{};             // until then it cannot have run out
     std::optional<Timestamp> over_at{};  // reported, handed back, or told that it is lost
     bool unsure = false;                 // a word that ends it is under way, or was not answered
-    bool heard_full = false;             // the disk is full, and a word of its worker did not fit
+    std::optional<Timestamp> full_at{};  // the disk is full, and a word of its worker did not fit
     std::int64_t line = 0;               // the last of its lines that was sent
     LeaseToken newer{};  // the newest that anybody has of this job, when the worker spoke last
 
