@@ -35,7 +35,7 @@ std::vector<std::string> take_some(Episode& episode) {
     const e2e::Response answer =
         e2e::Client(episode.nodes().port(0))
             .post("/api/v1/leases",
-                  R"({"worker_id":"probe","queues":["probe"],"max_jobs":5,"lease_ms":2000})");
+                  R"({"worker_id":"probe","queues":["probe"],"limit":5,"lease_ms":2000})");
     std::vector<std::string> leases;
     for (const e2e::Json& lease : e2e::list(e2e::parse(answer.body), "leases")) {
         leases.push_back(e2e::text(lease, "lease_id"));

@@ -77,7 +77,7 @@ TEST_F(Damage, OfOnePayloadFailsItsJobAndTheRestOfTheClaimIsHandedOut) {
     cut_payload(1);
     restart();
 
-    const List leases = api->claim({{"max_jobs", 3}});
+    const List leases = api->claim({{"limit", 3}});
 
     ASSERT_EQ(leases.size(), 2u);
     for (const Json& lease : leases) expect_ok(api->succeed(lease));
@@ -138,7 +138,7 @@ TEST_F(Damage, IsShownByTheOtherContractsInTheirWords) {
 
     EXPECT_TRUE(is_null(api->get("/api/jobs/" + of_jobs), "input"));
     EXPECT_TRUE(is_null(at(api->get("/deploy/jobs/" + of_deploy), "data"), "payload"));
-    expect_ok(api->http.post("/api/v1/leases", R"({"worker_id":"w","max_jobs":5})"));
+    expect_ok(api->http.post("/api/v1/leases", R"({"worker_id":"w","limit":5})"));
 
     const Json failed = api->get("/api/jobs/" + of_jobs);
     EXPECT_EQ(text(failed, "state"), "failed");
@@ -156,7 +156,7 @@ TEST_F(Damage, OfAnyColumnLeavesAllOtherJobsServed) {
     for (const Json& job : jobs()) EXPECT_EQ(is_damaged(job), text(job, "id") != ids[5]);
     restart();
 
-    const List leases = api->claim({{"max_jobs", 6}});
+    const List leases = api->claim({{"limit", 6}});
 
     ASSERT_EQ(leases.size(), 1u);
     EXPECT_EQ(job_of(leases[0]), ids[5]);
@@ -168,7 +168,7 @@ TEST_F(Damage, OfAnyColumnLeavesAllOtherJobsServed) {
 
 TEST_F(Damage, OfAnEndIsShownAndAllOtherJobsAreListed) {
     const auto ids = submit(3);
-    for (const Json& lease : api->claim({{"max_jobs", 3}})) {
+    for (const Json& lease : api->claim({{"limit", 3}})) {
         expect_ok(
             api->report(lease, {{"outcome", "succeeded"}, {"result", Fields{{"text", "whole"}}}}));
     }
@@ -206,7 +206,7 @@ TEST_F(SqliteDamage, BehindTheBackOfAnEngineThatKnowsTheJobDoesNoHarm) {
     cut_payload(0);
     change("job", "queue='elsewhere'", 1);
 
-    const List leases = api->claim({{"max_jobs", 2}});
+    const List leases = api->claim({{"limit", 2}});
 
     ASSERT_EQ(leases.size(), 2u);
     for (const Json& lease : leases) expect_ok(api->succeed(lease));
