@@ -15,8 +15,10 @@ namespace {
 constexpr int candidates_min = 32;
 constexpr int candidates_max = 1000;
 
-// So many jobs are read at once where a list has a limit of bytes: more could be large.
-constexpr std::size_t few_together = 32;
+// So many jobs are read at once where a list has a limit of bytes, since they could be large: few
+// at first, and then as many as are likely to be needed.
+constexpr std::size_t together_first = 4;
+constexpr std::size_t together_most = 32;
 
 // Unfinished jobs are mostly among the newest, or they are few. So the newest are walked, in the
 // case of a deep queue, and the rest is read from the queue's tables, in the case of a deep
@@ -51,7 +53,9 @@ class Page {
           filter_(filter),
           count_(limit),
           chunk_(std::clamp(limit.jobs, candidates_min, candidates_max)),
-          together_(limit.bytes == SIZE_MAX ? candidates_max : few_together) {}
+          has_limit_(limit.bytes != SIZE_MAX),
+          bytes_left_(limit.bytes),
+          together_(has_limit_ ? together_first : candidates_max) {}
 
     bool is_full() const { return count_.is_full(); }
 
@@ -73,19 +77,34 @@ class Page {
             const std::size_t some = std::min(ids.size(), together_);
             for (std::optional<Job>& job : find_jobs(connection_, ids.first(some))) {
                 if (is_full()) return;
-                if (!job || !filter_.accepts(*job)) continue;
-                jobs_.push_back(std::move(*job));
-                count_.add(jobs_.back());
+                if (job) add(*std::move(job));
             }
             ids = ids.subspan(some);
+            if (!has_limit_) continue;
+            const std::size_t each = seen_bytes_ / std::max<std::size_t>(seen_, 1) + 1;
+            together_ = std::clamp<std::size_t>(bytes_left_ / each, 1, together_most);
         }
+    }
+
+    void add(Job job) {
+        const std::size_t bytes = text_bytes(job);
+        ++seen_;
+        seen_bytes_ += bytes;
+        if (!filter_.accepts(job)) return;
+        bytes_left_ -= std::min(bytes, bytes_left_);
+        count_.add(job);
+        jobs_.push_back(std::move(job));
     }
 
     Connection& connection_;
     const JobFilter& filter_;
     ListCount count_;
     int chunk_;
+    bool has_limit_;  // of bytes
+    std::size_t bytes_left_;
     std::size_t together_;  // how many jobs are read at once
+    std::size_t seen_ = 0;  // jobs that were read, be they accepted or not
+    std::size_t seen_bytes_ = 0;
     std::vector<Job> jobs_;
 };
 

@@ -16,6 +16,7 @@
 #include "interfaces/http/job_feed.hpp"
 #include "interfaces/http/lease_seal.hpp"
 #include "interfaces/http/limits_by_caller.hpp"
+#include "interfaces/http/long_questions.hpp"
 #include "interfaces/http/message.hpp"
 
 namespace sluice::http {
@@ -58,6 +59,7 @@ struct App {
     Duration max_lease = std::chrono::hours(1);
     deploy::Settings deploy{};
     deploy::RunnersSeen runners_seen{};
+    LongQuestions long_questions{};
     deploy::AgentCalls* agents = nullptr;  // none: agents of runtime nodes are not called
     bool stopping = false;                 // /readyz says no, so that nobody sends more
     std::uint64_t tickets = 0;             // the last one given to a waiting claim

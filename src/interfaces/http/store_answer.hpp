@@ -19,9 +19,11 @@ inline constexpr std::size_t page_bytes = 4 * 1024 * 1024;
 struct StorePiece {
     Response response{};                                   // in later pieces only the body counts
     std::function<Result<StorePiece>(JobReader&)> rest{};  // none: this was the last piece
+    bool takes_long = false;  // there is no answer yet: `rest` gives it, and waits for its turn
 };
 
-// May be asked again, and reads the same place anew then.
+// May be asked again, and reads the same place anew then. The first one may find that there is much
+// to read, and put that off: other questions come first (LongQuestions).
 using PieceQuestion = std::function<Result<StorePiece>(JobReader&)>;
 
 // How a contract refuses.

@@ -9,6 +9,7 @@ namespace sluice::http::native {
 namespace {
 
 constexpr std::size_t read_bytes = 1024 * 1024;  // of jobs that are in memory at once
+constexpr std::size_t quick_bytes = 256 * 1024;  // a page with more of them takes long to plan
 constexpr std::size_t end_bytes = 256;           // for what follows the last job
 
 struct Request {
@@ -31,23 +32,22 @@ struct Rest {
 // A page while it is planned: the first piece gets its text, of all else the size is taken.
 class Planner {
   public:
-    explicit Planner(const Request& request) : request_(request), text_(request.words.begin) {}
+    explicit Planner(const Request& request)
+        : request_(request), text_(request.words.begin), before_(request.query.before) {}
 
-    // One job more than asked for is read, to know whether there is one.
-    void read(JobReader& reader) {
-        JobId before = request_.query.before;
-        for (bool ended = false; !ended && !more_;) {
-            const ListLimit limit(request_.query.limit + 1 - count_, read_bytes);
-            const std::vector<Job> jobs = reader.list(request_.query.filter, before, limit);
-            const std::vector<std::string> texts = request_.words.texts(reader, jobs);
-            ListCount counted(limit);
-            for (std::size_t i = 0; i < jobs.size() && !more_; ++i) {
-                add(jobs[i].spec.id, texts[i]);
-                before = jobs[i].spec.id;
-                counted.add(jobs[i]);
-            }
-            ended = !counted.is_full();
+    // Reads on, and stops at so many bytes of jobs. True: the page is planned.
+    bool read(JobReader& reader, std::size_t bytes_max) {
+        // One job more than asked for is read, to know whether there is one.
+        const ListLimit limit(request_.query.limit + 1 - count_, bytes_max);
+        const std::vector<Job> jobs = reader.list(request_.query.filter, before_, limit);
+        const std::vector<std::string> texts = request_.words.texts(reader, jobs);
+        ListCount counted(limit);
+        for (std::size_t i = 0; i < jobs.size() && !more_; ++i) {
+            add(jobs[i].spec.id, texts[i]);
+            before_ = jobs[i].spec.id;
+            counted.add(jobs[i]);
         }
+        return more_ || !counted.is_full();
     }
 
     StorePiece piece(const RequestPtr& request) &&;
@@ -71,6 +71,7 @@ class Planner {
 
     const Request& request_;
     std::string text_;
+    JobId before_;
     std::vector<Planned> rest_;
     JobId last_{};
     int count_ = 0;
@@ -137,10 +138,16 @@ JobListWords job_list_words(std::string path, std::string_view next_name, JobTex
 
 PieceQuestion job_list(JobListQuery query, JobListWords words) {
     auto request = std::make_shared<const Request>(Request{std::move(query), std::move(words)});
-    return [request](JobReader& reader) -> Result<StorePiece> {
+    const auto whole = [request](JobReader& reader) -> Result<StorePiece> {
         Planner planner(*request);
-        planner.read(reader);
+        while (!planner.read(reader, read_bytes)) {
+        }
         return std::move(planner).piece(request);
+    };
+    return [request, whole](JobReader& reader) -> Result<StorePiece> {
+        Planner planner(*request);
+        if (planner.read(reader, quick_bytes)) return std::move(planner).piece(request);
+        return StorePiece{.rest = whole, .takes_long = true};
     };
 }
 

@@ -41,7 +41,7 @@ struct NumberedPage {
     std::int64_t after = 0;
     int left = 0;
     std::size_t bytes_left = page_bytes - 256;  // the rest is for the end
-    int together = 64;                          // how many are likely to fill a piece
+    int together = 8;                           // how many are likely to fill a piece
     bool has_items = false;                     // in pieces before this one
 
     Result<StorePiece> operator()(JobReader& reader) const {
