@@ -46,7 +46,7 @@ honest() {
             "$server/api/v1/jobs?limit=[1-50]" >>"$file" || true
         curl -s -o /dev/null -m 10 -H 'Connection: close' -H 'Content-Type: application/json' \
             -d '{"type":"honest"}' -w '%{http_code} %{time_total}\n' \
-            "$server/api/v1/jobs?[1-50]" >>"$file" || true
+            "$server/api/v1/jobs#[1-50]" >>"$file" || true
     done
 }
 
