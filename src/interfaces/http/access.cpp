@@ -99,26 +99,29 @@ void Access::look_up(const Request& request, std::function<void(Identified)> don
     // What is found is read where it was found, and so is a token that nobody has when nothing was:
     // as said above, the time must not tell.
     struct Found {
-        std::optional<AccessToken> token{};
+        AccessToken token{};
+        bool is_there = false;
     };
     const auto question = [key = token_key(text->id),
                            nobodys = nobodys_](JobReader& reader) -> Result<Found> {
-        const std::optional<Entity> entity = reader.entities().find_one(key);
-        AccessToken token = read_token(entity ? *entity : *nobodys);
-        return entity ? Found{std::move(token)} : Found{};
+        std::optional<Entity> entity = reader.entities().find_one(key);
+        const bool is_there = entity.has_value();
+        if (!is_there) entity = *nobodys;
+        return Found{read_token(*entity), is_there};
     };
     // The request's bytes stay where they are until it was answered.
-    queries_.ask<Found>(question,
-                        [this, text = *text, done = std::move(done)](Result<Found> found) {
-                            if (!found) return done({.is_unavailable = true});
-                            const Digest shown = sha256(text.secret);
-                            const std::string id(text.id);
-                            learn(id, found->token);
-                            const auto known = known_.find(id);
-                            if (known != known_.end()) return done(judge(known->second, shown));
-                            (void)is_same_secret(Digest{}, shown);
-                            done({});
-                        });
+    queries_.ask<Found>(
+        question, [this, text = *text, done = std::move(done)](Result<Found> found) {
+            if (!found) return done({.is_unavailable = true});
+            const Digest shown = sha256(text.secret);
+            const std::string id(text.id);
+            Known nobody;
+            if (!found->is_there) nobody.token = found->token;
+            learn(id, found->is_there ? std::optional(std::move(found->token)) : std::nullopt);
+            const auto known = known_.find(id);
+            const Identified judged = judge(known != known_.end() ? known->second : nobody, shown);
+            done(known != known_.end() ? judged : Identified{});
+        });
 }
 
 void Access::learn(const std::string& id, const std::optional<AccessToken>& token) {
