@@ -119,13 +119,13 @@ TEST_P(PostgresFrozenNode, LosesItsLocksToReportsThatWaitForThem) {
     std::atomic<int> accepted = 0;
     in_parallel(4, [&](int worker) {
         Api api(healthy->port(), "q");
-        for (int i = worker; i < jobs; i += 4) {
+        for (int i = worker; i < jobs && since(stopped_at) < 2 * bound; i += 4) {
             Response answer;
             do {
                 answer =
                     api.report(leases[static_cast<std::size_t>(i)], {{"outcome", "succeeded"}});
                 if (answer.status == 200) ++accepted;
-            } while (answer.status == 503 && since(stopped_at) < 3 * bound);
+            } while (answer.status == 503 && since(stopped_at) < 2 * bound);
             EXPECT_TRUE(answer.status == 200 || answer.status == 409) << answer.body;
         }
     });
@@ -147,7 +147,7 @@ TEST_P(PostgresFrozenNode, LosesItsLeasesWhenTheirTimeIsOver) {
     ASSERT_NO_FATAL_FAILURE(stop_in_the_middle());
     Api api(healthy->port(), "q");
     int ended = 0;
-    while (ended < jobs && since(stopped_at) < 3 * bound) {
+    while (ended < jobs && since(stopped_at) < 2 * bound) {
         for (const Json& lease : api.claim({{"limit", jobs}, {"wait_ms", 1000}})) {
             EXPECT_EQ(api.succeed(lease).status, 200);
             ++ended;

@@ -72,7 +72,15 @@ class PostgresSilentNodes : public testing::Test {
              end_silent_nodes(connection, own.owner, counts_until, of_all).ended) {
             ended += node.sessions;
         }
+        if (ended > 0) wait_for_the_end_of(other);
         return ended;
+    }
+
+    // A session is told to end, and does so a little later.
+    void wait_for_the_end_of(const Cluster& node) {
+        const std::string mark = "(" + std::to_string(node.owner) + ")";
+        connection.execute("SELECT pg_advisory_lock" + mark);
+        connection.execute("SELECT pg_advisory_unlock" + mark);
     }
 
     // As if its last sign of life had been so long ago.
