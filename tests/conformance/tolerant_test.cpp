@@ -34,7 +34,7 @@ TEST_F(AppsReading, RefusesWhatNoOtherFormFits) {
 
     EXPECT_NE(message.find("approvals_required"), std::string::npos) << message;
     expect_error(author.get(path("/changesets?page=abc")), 400, "validation_error");
-    EXPECT_EQ(number(author.read(path()), "approvals_required"), 1);
+    EXPECT_FALSE(author.read(path()).as_object().contains("approvals_required"));
 }
 
 class JobsReading : public JobsTest {};
@@ -50,7 +50,7 @@ TEST_F(JobsReading, IgnoresMembersAndParametersThatItDoesNotKnow) {
 
 TEST_F(JobsReading, TakesTheUsualOtherFormsOfAValue) {
     const Json job = jobs.create(
-        {{"priority", "7"}, {"maxAttempts", 3.0}, {"correlationId", 12}, {"input", "30"}});
+        {{"priority", "7"}, {"maxAttempts", "3.0"}, {"correlationId", 12}, {"input", "30"}});
 
     EXPECT_EQ(number(job, "priority"), 7);
     EXPECT_EQ(number(job, "maxAttempts"), 3);

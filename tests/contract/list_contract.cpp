@@ -256,25 +256,25 @@ TEST_P(StoreContract, JobsOfAProjectAreListedByTypeAndState) {
     std::int64_t id = 0;
     for (const std::string project : {"shop", "blog", ""}) {
         for (const std::string type : {"check", "merge"}) {
-            JobSpec spec = with(++id, &JobSpec::type, type);
-            spec.project = project;
-            put(spec);
+            const auto next = [&] {
+                JobSpec spec = with(++id, &JobSpec::type, type);
+                spec.project = project;
+                spec.queue = "queue " + std::to_string(id);
+                return spec;
+            };
+            const auto run = [&] {
+                const JobSpec spec = next();
+                return put_running(spec, {.token = 1000 + id});
+            };
+            put(next());
+            run();
+            requeue(requeued(run(), at(5)));
+            finish(ended_under_worker(run(), JobState::canceled, at(1)));
+            finish(ended(put(next()), JobState::canceled, at(1)));
             for (const JobState end :
                  {JobState::succeeded, JobState::failed, JobState::canceled, JobState::timed_out}) {
-                spec = with(++id, &JobSpec::type, type);
-                spec.project = project;
-                finish(ended(put(spec), end, at(1)));
+                finish(ended(run(), end, at(1)));
             }
-            spec = with(++id, &JobSpec::type, type);
-            spec.project = project;
-            put_running(spec, {.token = 1000 + id});
-            spec = with(++id, &JobSpec::type, type);
-            spec.project = project;
-            requeue(requeued(put_running(spec, {.token = 1000 + id}), at(5)));
-            spec = with(++id, &JobSpec::type, type);
-            spec.project = project;
-            put_running(spec, {.token = 1000 + id});
-            finish(ended_under_worker(*find(JobId{id}), JobState::canceled, at(1)));
         }
     }
     for (std::int64_t i = id; i > 0; --i) made.push_back(*find(JobId{i}));

@@ -72,10 +72,12 @@ TEST_F(CliFollow, TellsOfARetry) {
     // Of a type whose retry waits for a minute: others may be tried again at once.
     Terminal terminal(with_server({"run", "health_check", "--site", api.queue(), "--node",
                                    api.queue(), "--queue", api.queue(), "--follow"}));
-    expect_ok(api.report(api.claim_one({{"wait_ms", 10'000}}),
-                         {{"outcome", "failed"}, {"error_code", "E_HELM"}}));
+    expect_ok(api.report(
+        api.claim_one({{"wait_ms", 10'000}}),
+        {{"outcome", "failed"}, {"error_code", "E_HELM"}, {"error_message", "no chart"}}));
 
-    EXPECT_TRUE(terminal.shows("attempt 1/3 failed: E_HELM, retry in")) << terminal.written();
+    EXPECT_TRUE(terminal.shows("attempt 1/3 failed: E_HELM: no chart, retry in"))
+        << terminal.written();
     EXPECT_TRUE(terminal.shows("waiting: attempt 1 of 3 ended with E_HELM")) << terminal.written();
 }
 
