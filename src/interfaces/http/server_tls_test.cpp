@@ -53,6 +53,27 @@ TEST_F(ServerTls, CarriesLargeBodiesBothWays) {
     EXPECT_EQ(client.receive_answer(), "GET /next ");
 }
 
+TEST_F(ServerTls, TakesChunkedBodiesHoweverRecordsCutThem) {
+    RunningServer server(echo, options());
+    TlsClient client(server.port());
+    const std::string head = "POST /c HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+    for (const char byte : head + "3;x=y\r\nabc\r\n2\r\nde\r\n0\r\n\r\n") client.send({&byte, 1});
+    EXPECT_EQ(client.receive_answer(), "POST /c abcde");
+
+    const std::string part(0x11000, 'x');  // more than a record
+    client.send(head + "11000\r\n" + part + "\r\n11000\r\n" + part + "\r\n0\r\n\r\n" +
+                get("/next"));
+    EXPECT_EQ(client.receive_answer(), "POST /c " + part + part);
+    EXPECT_EQ(client.receive_answer(), "GET /next ");
+
+    client.send(head + "1\r\na\r\n0\r\nX-Trailer: 1\r\n\r\n" + get("/hidden"));
+    const std::string refused = client.receive_all();
+    EXPECT_TRUE(refused.starts_with("HTTP/1.1 400 ")) << refused;
+    EXPECT_EQ(refused.find("/hidden"), std::string::npos) << "what follows is not a request";
+    EXPECT_TRUE(client.was_told_goodbye());
+}
+
 TEST_F(ServerTls, SaysGoodbyeSoThatNobodyCanCutAnAnswerUnseen) {
     RunningServer server(echo, options());
     TlsClient client(server.port());
