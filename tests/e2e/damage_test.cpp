@@ -166,6 +166,18 @@ TEST_F(Damage, OfAnyColumnLeavesAllOtherJobsServed) {
     }
 }
 
+TEST_F(Damage, OfTheKeysOfAJobThatRunsLeavesNoneHeld) {
+    const Fields keyed{{"exclusive_keys", List{"k"}}};
+    api->submit_id(keyed);
+    const std::string second = api->submit_id(keyed);
+    const Json lease = api->claim_one();
+    change("job", "exclusive_keys='9:a'", 0);
+
+    expect_ok(api->succeed(lease));
+
+    EXPECT_EQ(job_of(api->claim_one()), second);
+}
+
 TEST_F(Damage, OfAnEndIsShownAndAllOtherJobsAreListed) {
     const auto ids = submit(3);
     for (const Json& lease : api->claim({{"limit", 3}})) {
