@@ -84,10 +84,9 @@ bool cut_slowest_body(const Connections& all, const Connection& asking, Instant 
     return true;
 }
 
-void make_room_for_waiting(const Connections& all, AnswerMemory& answers) {
+void make_room_for_waiting(const Connections& all, AnswerMemory& answers, Instant now) {
     const Connection* first = answers.first_waiting();
     if (first == nullptr) return;
-    const Instant now = std::chrono::steady_clock::now();
     while (!first->has_room()) {
         if (!cut_reader(all, nullptr, now - spared_time, now)) return;
         answers.note_cut();
@@ -95,8 +94,7 @@ void make_room_for_waiting(const Connections& all, AnswerMemory& answers) {
 }
 
 void make_room_for_answer(const Connections& all, AnswerMemory& answers, const Connection& asking,
-                          std::size_t bytes) {
-    const Instant now = std::chrono::steady_clock::now();
+                          std::size_t bytes, Instant now) {
     while (!answers.fits(asking.held_answer_bytes(), bytes)) {
         if (!cut_reader(all, &asking, now, now)) return;
         answers.note_cut();

@@ -21,11 +21,11 @@ bool cut_slowest_body(const Connections& all, const Connection& asking, Instant 
 
 // Memory for who waits for it: cuts those that have read least of their answers in each second, one
 // by one, while nothing else makes room.
-void make_room_for_waiting(const Connections& all, AnswerMemory& answers);
+void make_room_for_waiting(const Connections& all, AnswerMemory& answers, Instant now);
 
 // Memory for an answer of `asking` that cannot be made again: of others, also from those that have
 // taken less than a second. There may be too little in spite of that.
 void make_room_for_answer(const Connections& all, AnswerMemory& answers, const Connection& asking,
-                          std::size_t bytes);
+                          std::size_t bytes, Instant now);
 
 }  // namespace sluice::http

@@ -119,10 +119,11 @@ Server::Core::Core(ServerOptions options, Handler handler, BodyLimit body_limit,
     };
     context_.answers.emplace(options.limits.answer_memory, [this] { let_waiting_go_on(); });
     context_.make_room_for_answer = [this](const Connection& asking, std::size_t bytes) {
-        make_room_for_answer(connections_, *context_.answers, asking, bytes);
+        make_room_for_answer(connections_, *context_.answers, asking, bytes,
+                             std::chrono::steady_clock::now());
     };
     context_.make_room_for_waiting = [this] {
-        make_room_for_waiting(connections_, *context_.answers);
+        make_room_for_waiting(connections_, *context_.answers, std::chrono::steady_clock::now());
     };
     context_.on_closed = [this](Connection& connection) { on_closed(connection); };
     listen(options);
