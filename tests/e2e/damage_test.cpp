@@ -211,6 +211,25 @@ TEST_F(Damage, OfEventsAndLogLinesIsShownAndTheOthersAreReadable) {
     EXPECT_TRUE(is_null(lines[0], "data"));
 }
 
+// It is not found where it waits.
+TEST_F(Damage, ThatMovesAQueuedJobHarmsNoOtherWhenItIsCanceled) {
+    const auto ids = submit(5);
+    restart();
+    change("job", "queue='elsewhere'", 0);
+    change("job", "priority=7", 1);
+    change("job", "labels='x'", 2);
+
+    for (int i = 0; i < 3; ++i) expect_ok(api->cancel(ids[static_cast<std::size_t>(i)]));
+
+    EXPECT_EQ(job_of(api->claim_one()), ids[3]);
+    EXPECT_EQ(job_of(api->claim_one()), ids[4]);
+    EXPECT_TRUE(api->claim().empty());
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(api->state(ids[static_cast<std::size_t>(i)]), "canceled");
+    }
+    EXPECT_TRUE(engine->is_running());
+}
+
 // What it has in memory is what was submitted.
 using SqliteDamage = Damage;
 TEST_F(SqliteDamage, BehindTheBackOfAnEngineThatKnowsTheJobDoesNoHarm) {
@@ -223,18 +242,6 @@ TEST_F(SqliteDamage, BehindTheBackOfAnEngineThatKnowsTheJobDoesNoHarm) {
     ASSERT_EQ(leases.size(), 2u);
     for (const Json& lease : leases) expect_ok(api->succeed(lease));
     EXPECT_EQ(api->state(ids[0]), "succeeded");
-}
-
-TEST_F(SqliteDamage, ThatMovesAQueuedJobDoesNotEndTheEngineWhenItIsCanceled) {
-    const auto ids = submit(2);
-    restart();
-    change("job", "queue='elsewhere'", 0);
-
-    expect_ok(api->cancel(ids[0]));
-
-    EXPECT_EQ(job_of(api->claim_one()), ids[1]);
-    EXPECT_TRUE(api->claim().empty());
-    EXPECT_TRUE(engine->is_running());
 }
 
 }  // namespace

@@ -145,18 +145,48 @@ std::vector<Claims::Candidate> Claims::read_candidates(const Result& rows) {
         Candidate& candidate = candidates.emplace_back();
         candidate.place = row.raw();
         candidate.lane = row.integer();
+        const int priority = row.small();
         candidate.keys_text = row.text();
         split_texts(candidate.keys_text, candidate.keys);
         candidate.job = read_submitted(row);
         read_requeued(row, candidate.job);
+        const JobSpec& spec = candidate.job.spec;
+        candidate.is_moved = spec.priority != priority || !is_of_lane(spec, candidate.lane);
+        if (candidate.is_moved) row.note_damage("place in the queue");
         candidate.job.damage = row.damage();
         newest_token_ = std::max(newest_token_, LeaseToken{row.integer()});
     }
     return candidates;
 }
 
+bool Claims::is_of_lane(const JobSpec& spec, LaneId id) const {
+    const Lane lane = work_.lane(id);
+    const bool is_same = spec.tenant == lane.tenant && spec.queue == lane.queue &&
+                         spec.type == lane.type && spec.labels == lane.labels;
+    return is_same || lane_id(lane_of(spec)) == id;
+}
+
+// A job whose row was changed from outside is not found in the queue when it ends there, and left
+// behind. It must not be taken, again and again, by claims that cannot be committed then.
+void Claims::drop_ended(std::vector<Candidate>& candidates) {
+    std::vector<JobId> moved;
+    for (const Candidate& candidate : candidates) {
+        if (candidate.is_moved) moved.push_back(candidate.job.spec.id);
+    }
+    if (moved.empty()) return;
+    const Result found = work_.connection.ask(sql::find_ended, Params(moved));
+    std::set<JobId> ended;
+    for (int i = 0; i < found.rows(); ++i) ended.insert(JobId{Row(found, i).integer()});
+    std::erase_if(candidates, [&](const Candidate& candidate) {
+        if (!ended.contains(candidate.job.spec.id)) return false;
+        work_.writes.delete_taken(candidate.place);
+        return true;
+    });
+}
+
 // In order, as many as are wanted: those that must step aside make room for later ones.
 void Claims::choose(Demand& demand, std::vector<Candidate> candidates) {
+    drop_ended(candidates);
     auto rest = std::span(candidates);
     bool stepped_aside = false;
     while (demand.open > 0 && !rest.empty()) {

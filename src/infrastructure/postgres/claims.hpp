@@ -38,6 +38,7 @@ class Claims {
         LaneId lane = 0;
         std::vector<std::string> keys;
         std::string keys_text;
+        bool is_moved = false;  // the job's row tells another lane or priority
         Job job;
     };
     using Key = std::pair<std::string, std::string>;  // tenant and name
@@ -47,6 +48,8 @@ class Claims {
     void serve_together(std::span<Demand*> demands);
     bool learn_new_lanes(std::span<Demand> demands);
     std::vector<Candidate> read_candidates(const Result& rows);
+    bool is_of_lane(const JobSpec& spec, LaneId id) const;
+    void drop_ended(std::vector<Candidate>& candidates);
     void choose(Demand& demand, std::vector<Candidate> candidates);
     std::vector<bool> hold_keys(std::span<Candidate> candidates);
     std::vector<bool> try_to_hold(std::span<Candidate*> candidates, std::vector<Key>& missing);

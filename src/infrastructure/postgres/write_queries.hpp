@@ -150,9 +150,10 @@ inline constexpr Query next_lease_moments{
 
 // ── the queue ──
 // What somebody else has locked is passed over.
-inline constexpr Query take{"take", "SELECT p.place, p.lane, p.keys, " SLUICE_JOB_COLUMNS
-                                    ", " SLUICE_REQUEUED_COLUMNS
-                                    R"sql(, r.token
+inline constexpr Query take{"take",
+                            "SELECT p.place, p.lane, p.priority, p.keys, " SLUICE_JOB_COLUMNS
+                            ", " SLUICE_REQUEUED_COLUMNS
+                            R"sql(, r.token
 FROM (SELECT q.place, q.lane, q.priority, q.id, q.keys
       FROM unnest($1::int8[]) n(lane)
       CROSS JOIN LATERAL (SELECT ctid AS place, lane, priority, id, keys FROM sluice.ready
@@ -162,6 +163,8 @@ FROM (SELECT q.place, q.lane, q.priority, q.id, q.keys
 CROSS JOIN LATERAL (SELECT * FROM sluice.job x WHERE x.id = p.id OFFSET 0) j
 LEFT JOIN LATERAL (SELECT * FROM sluice.requeued x WHERE x.id = p.id OFFSET 0) r ON true
 ORDER BY p.priority DESC, p.id)sql"};
+inline constexpr Query find_ended{"find_ended",
+                                  "SELECT id FROM sluice.done WHERE id = ANY($1::int8[])"};
 inline constexpr Query delete_taken{"delete_taken",
                                     "DELETE FROM sluice.ready WHERE ctid = ANY($1::tid[])"};
 inline constexpr Query promote_timed{"promote_timed", R"sql(
