@@ -169,7 +169,7 @@ void read_rest_of_spec(Row& row, JobSpec& spec, Digest& first_hash) {
     spec.payload_digest = row.digest("payload_digest");
     first_hash = row.digest("head_hash");
     spec.payload = row.text();
-    // What has the digest of what was accepted is what was accepted, and so valid JSON.
+    // A payload with the digest of the accepted one is the accepted one, and so valid JSON.
     if (sha256(spec.payload) != spec.payload_digest) {
         row.note_damage("payload");
         spec.payload = "null";

@@ -21,7 +21,7 @@ class Metrics : public Telemetry {
     // One answered request; `route` is a pattern such as /api/v1/jobs/{id}, never a path.
     void answered(std::string_view verb, std::string_view route, int status, Duration took);
 
-    // What becomes of large answers: bytes on their way out now, and how many since the start lost
+    // The fate of large answers: bytes on their way out now, and how many since the start lost
     // their reader to make room, or were refused for want of it.
     struct Answers {
         std::size_t bytes = 0;

@@ -53,7 +53,7 @@ class JsonReader {
     JsonReader(const JsonReader&) = delete;
     JsonReader& operator=(const JsonReader&) = delete;
 
-    // Whoever reads tolerantly ignores members that it does not know.
+    // A tolerant reader ignores members that its caller does not know.
     bool is_tolerant() const { return reading_ == Reading::tolerant; }
 
     // What the next value is, by its first byte; `none` where no value can begin.

@@ -6,7 +6,7 @@ namespace {
 
 class AppsClient : public AppsTest {
   protected:
-    // What a user sends, byte for byte. The path goes on after /api/apps.
+    // Sends a request of a user, byte for byte. The path goes on after /api/apps.
     Response send(const std::string& user, const std::string& path, const std::string& body,
                   const std::string& verb = "POST") {
         Headers headers{{"X-Sluice-User", user}, {"Accept", "application/json"}};

@@ -105,7 +105,7 @@ class CommandSecrets : public testing::Test {
         return log_of(id);
     }
 
-    // What is there of the job, in every way to look at it.
+    // Everything that can be read of the job, by every way to read it.
     std::string log_of(const std::string& id) {
         std::string all;
         for (const char* path : {"/api/v1/jobs/", "/api/jobs/"}) {
@@ -132,7 +132,7 @@ class CommandSecrets : public testing::Test {
         const Ended exported = run_sluice({"audit", "export", "--logs", "--store", store});
         EXPECT_EQ(exported.code, 0) << exported.errors;
         expect_clean(exported.output, "audit export");
-        // What is hashed is what was stored.
+        // The hashes are over the stored form.
         const Ended verified = run_sluice({"audit", "verify", "--store", store});
         EXPECT_EQ(verified.code, 0) << verified.errors;
         for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {

@@ -70,7 +70,7 @@ class PostgresFrozenNode : public testing::TestWithParam<Stop> {
             "AND application_name LIKE 'sluice%'");
     }
 
-    // What the others wait for is theirs again.
+    // The other nodes get the locks that they wait for.
     void expect_in_time() const {
         const Millis taken = since(stopped_at);
         RecordProperty("taken_ms", static_cast<int>(taken.count()));

@@ -31,7 +31,7 @@ struct RuntimeNode {
     bool enabled = true;
     std::int64_t weight = usual_weight;
     std::optional<Timestamp> last_heartbeat_at{};
-    // What its agent has measured, if it said so.
+    // Measured by its agent, if the agent said so.
     std::optional<double> disk_free_pct{};
     std::optional<std::int64_t> disk_free_bytes{};
     std::optional<std::int64_t> container_count{};

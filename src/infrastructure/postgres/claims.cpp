@@ -24,6 +24,12 @@ bool overlap(const std::vector<LaneId>& a, const std::vector<LaneId>& b) {
     return false;
 }
 
+bool is_of_lane(const JobSpec& spec, const Lane& lane, LaneId id) {
+    const bool is_same = spec.tenant == lane.tenant && spec.queue == lane.queue &&
+                         spec.type == lane.type && spec.labels == lane.labels;
+    return is_same || lane_id(lane_of(spec)) == id;
+}
+
 }  // namespace
 
 std::vector<std::vector<Job>> Claims::take(std::span<const LeaseStore::Wanted> wanted) {
@@ -140,6 +146,8 @@ bool Claims::learn_new_lanes(std::span<Demand> demands) {
 std::vector<Claims::Candidate> Claims::read_candidates(const Result& rows) {
     std::vector<Candidate> candidates;
     candidates.reserve(static_cast<std::size_t>(rows.rows()));
+    LaneId lane_id_of_last = 0;  // most claims take from one lane, which is looked up once then
+    Lane lane;
     for (int i = 0; i < rows.rows(); ++i) {
         Row row(rows, i);
         Candidate& candidate = candidates.emplace_back();
@@ -150,20 +158,17 @@ std::vector<Claims::Candidate> Claims::read_candidates(const Result& rows) {
         split_texts(candidate.keys_text, candidate.keys);
         candidate.job = read_submitted(row);
         read_requeued(row, candidate.job);
+        if (i == 0 || candidate.lane != lane_id_of_last) {
+            lane_id_of_last = candidate.lane;
+            lane = work_.lane(candidate.lane);
+        }
         const JobSpec& spec = candidate.job.spec;
-        candidate.is_moved = spec.priority != priority || !is_of_lane(spec, candidate.lane);
+        candidate.is_moved = spec.priority != priority || !is_of_lane(spec, lane, candidate.lane);
         if (candidate.is_moved) row.note_damage("place in the queue");
         candidate.job.damage = row.damage();
         newest_token_ = std::max(newest_token_, LeaseToken{row.integer()});
     }
     return candidates;
-}
-
-bool Claims::is_of_lane(const JobSpec& spec, LaneId id) const {
-    const Lane lane = work_.lane(id);
-    const bool is_same = spec.tenant == lane.tenant && spec.queue == lane.queue &&
-                         spec.type == lane.type && spec.labels == lane.labels;
-    return is_same || lane_id(lane_of(spec)) == id;
 }
 
 // A job whose row was changed from outside is not found in the queue when it ends there, and left

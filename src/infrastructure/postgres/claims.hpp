@@ -48,7 +48,6 @@ class Claims {
     void serve_together(std::span<Demand*> demands);
     bool learn_new_lanes(std::span<Demand> demands);
     std::vector<Candidate> read_candidates(const Result& rows);
-    bool is_of_lane(const JobSpec& spec, LaneId id) const;
     void drop_ended(std::vector<Candidate>& candidates);
     void choose(Demand& demand, std::vector<Candidate> candidates);
     std::vector<bool> hold_keys(std::span<Candidate> candidates);

@@ -96,8 +96,8 @@ Access::Identified Access::judge(Known& known, const Digest& shown) {
 void Access::look_up(const Request& request, std::function<void(Identified)> done) {
     const auto text = parse_token(bearer_token(request));
     if (!text) return done({});
-    // What is found is read where it was found, and so is a token that nobody has when nothing was:
-    // as said above, the time must not tell.
+    // An unknown id is answered by reading a token of nobody in its place: as said above, the time
+    // must not tell.
     struct Found {
         AccessToken token{};
         bool is_there = false;

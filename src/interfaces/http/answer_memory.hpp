@@ -10,7 +10,7 @@ namespace sluice::http {
 
 class Connection;
 
-// What becomes of large answers, since the start.
+// Counts of large answers since the start.
 struct AnswerFigures {
     std::size_t bytes = 0;      // on their way out now
     std::uint64_t cut = 0;      // readers that were cut for others
@@ -45,7 +45,7 @@ class AnswerMemory {
     void note_refused() { ++refused_; }
     AnswerFigures figures() const { return {bytes_, cut_, refused_}; }
 
-    // Who waits for room, the first one first.
+    // Answers that wait for room, the first one first.
     void wait(Connection& connection) { waiting_.push_back(&connection); }
     void leave(const Connection& connection);
     Connection* first_waiting() const { return waiting_.empty() ? nullptr : waiting_.front(); }

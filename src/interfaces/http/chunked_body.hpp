@@ -35,7 +35,7 @@ class ChunkedBody {
     std::size_t body_bytes() const { return body_bytes_; }
 
   private:
-    // What the next byte must be. The states of a line's extensions follow its size.
+    // The state says what the next byte must be. The states of a line's extensions follow its size.
     enum class State : std::uint8_t {
         size_start,
         size,

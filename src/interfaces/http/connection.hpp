@@ -58,7 +58,7 @@ struct ServerContext {
     std::optional<AnswerMemory> answers;  // of Limits::answer_memory; there as long as the server
     // Cuts others that read slowly until this connection may have so many bytes, or all are cut.
     std::function<void(const Connection&, std::size_t)> make_room_for_answer;
-    std::function<void()> make_room_for_waiting;  // cuts who has read slowly for a while
+    std::function<void()> make_room_for_waiting;  // cuts readers that were slow for a while
     std::size_t body_bytes_held = 0;              // of Limits::body_memory
     bool stopping = false;
 };
@@ -114,7 +114,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     std::optional<Instant> leaves_unread_since() const;
     double bytes_read_per_second(Instant now) const;
 
-    // What it is counted with of ServerContext::answers.
+    // Its share of ServerContext::answers.
     std::size_t held_answer_bytes() const { return held_answer_bytes_; }
 
     // Goes on if there is room now for the piece that it waits for. False: there is not.

@@ -20,7 +20,7 @@ struct AppJob {
     std::string_view subject{};   // what it is about
     std::string_view id_field{};  // where the payload names that
     bool is_check = false;        // one of msuite's
-    // What it can be about instead, when the payload does not name the subject.
+    // Another subject that the job can be about, when the payload does not name the subject.
     std::string_view other_subject{};
     std::string_view other_id_field{};
 };

@@ -36,7 +36,7 @@ class AgentCalls {
         std::string token{};  // sent as X-Runtime-Token; never part of an answer
         std::string body{};
     };
-    // What the agent answered, as a JSON object; or why there is none, for people.
+    // The agent's answer, as a JSON object; or why there is none, for people.
     struct Answer {
         std::string json{};
         std::string error{};  // empty: all is well

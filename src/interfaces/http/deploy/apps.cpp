@@ -116,7 +116,7 @@ void cancel_active(const Call& call, const std::vector<JobId>& active, std::func
     for (const JobId id : active) {
         cancels.push_back(cancel_of(id, "the app is purged", *call.caller));
     }
-    // What has ended by itself meanwhile need not be canceled.
+    // A job that has ended by itself meanwhile need not be canceled.
     call.app.commands.post<CancelJob>(
         std::move(cancels), [call, then = std::move(then)](const AnswersTo<CancelJob>& answers) {
             for (const Result<Job>& answer : answers) {
