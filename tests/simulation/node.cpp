@@ -146,7 +146,10 @@ void Node::run(std::size_t place) {
         around_.coverage.fault(fault);
         return die();
     }
-    if (fault != nullptr && !committer.store.forget_plan()) around_.coverage.fault(fault);
+    if (fault != nullptr && !committer.store.forget_plan()) {
+        around_.coverage.fault(fault);
+        around_.onlooker.is_slow();  // what it kept from being written comes with the next run
+    }
     note_parked(*batch, true);
     around_.onlooker.after(*this, *batch, ran);
     around_.timeline.after(time_to_commit(), [this, place, batch, life = life_] {
