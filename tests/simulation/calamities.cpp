@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "simulation/world.hpp"
 
 // What happens to nodes from outside, and what shared stores do by themselves.
@@ -32,12 +34,12 @@ Task<void> World::fill_the_disk() {
         const int life = nodes_.front()->life();
         around_.reserve = dice_.one_in(2) ? 0 : 1 + dice_.below(200);
         around_.disk_is_full = true;
-        ledger_.disk_is_full();
+        ledger_.disk_is_full(since);
         co_await timeline_.sleep(1ms * dice_.below(15'000));
         around_.disk_is_full = false;
         const bool nothing_fitted = is_alone() && around_.reserve == 0;
         if (nothing_fitted && nodes_.front()->life() == life) {
-            ledger_.disk_was_full(since, timeline_.now());
+            ledger_.disk_was_full(since, std::min(timeline_.now(), chaos_end_));
         }
     }
 }

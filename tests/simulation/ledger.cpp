@@ -184,7 +184,8 @@ void Ledger::handed_back(Holding& holding, Timestamp asked, Timestamp heard) {
     holding.over_at = heard;
 }
 
-void Ledger::disk_is_full() {
+void Ledger::disk_is_full(Timestamp since) {
+    full_since_ = since;
     for (Holding& holding : holdings_) holding.full_at.reset();
 }
 
@@ -195,8 +196,11 @@ void Ledger::disk_was_full(Timestamp since, Timestamp until) {
     }
 }
 
-void Ledger::refused(Holding& holding, const Error& error, Timestamp heard, bool had_ended) {
-    if (error.code == ErrorCode::store_full && !holding.full_at) holding.full_at = heard;
+void Ledger::refused(Holding& holding, const Error& error, Timestamp asked, Timestamp heard,
+                     bool had_ended) {
+    // An answer may be late, and from the last time that the disk was full.
+    const bool is_full = error.code == ErrorCode::store_full && asked >= full_since_;
+    if (is_full && !holding.full_at) holding.full_at = heard;
     if (is_passing(error.code)) return;
     demand(error.code == ErrorCode::lease_lost || error.code == ErrorCode::conflict, holding.lease,
            ": ", error.message);

@@ -58,11 +58,12 @@ class Ledger {
     void handed_back(Holding& holding, Timestamp asked, Timestamp heard);
     // No word is stored from now on, until the second one is called. Whoever was refused in between
     // gets that time back.
-    void disk_is_full();
+    void disk_is_full(Timestamp since);
     void disk_was_full(Timestamp since, Timestamp until);
     // `had_ended`: the worker may have ended the lease before, by a word that got no answer, or by
     // the same word, which the node has heard twice.
-    static void refused(Holding& holding, const Error& error, Timestamp heard, bool had_ended);
+    void refused(Holding& holding, const Error& error, Timestamp asked, Timestamp heard,
+                 bool had_ended);
 
     struct Sent {
         Report report;
@@ -88,6 +89,7 @@ class Ledger {
     std::deque<Holding> holdings_;
     std::map<JobId, LeaseToken> newest_;
     std::vector<Sent> sent_;
+    Timestamp full_since_{};
 };
 
 }  // namespace sluice::simulation

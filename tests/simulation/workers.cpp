@@ -97,7 +97,7 @@ Task<void> World::heartbeat(std::size_t place) {
     if (reply.is_ok()) {
         ledger_.extended(holding, **reply.answer, reply.asked);
     } else if (reply.answer) {
-        ledger_.refused(holding, reply.answer->error(), reply.heard, holding.unsure);
+        ledger_.refused(holding, reply.answer->error(), reply.asked, reply.heard, holding.unsure);
     }
 }
 
@@ -117,7 +117,7 @@ Task<void> World::log(std::size_t place) {
     if (reply.is_ok()) {
         ledger_.logged(holding, said, reply.asked);
     } else if (reply.answer) {
-        ledger_.refused(holding, reply.answer->error(), reply.heard, holding.unsure);
+        ledger_.refused(holding, reply.answer->error(), reply.asked, reply.heard, holding.unsure);
     }
 }
 
@@ -130,7 +130,8 @@ Task<void> World::hand_back(std::size_t place) {
     if (reply.is_ok()) {
         ledger_.handed_back(holding, reply.asked, reply.heard);
     } else if (reply.answer) {
-        ledger_.refused(holding, reply.answer->error(), reply.heard, was_unsure || reply.repeated);
+        ledger_.refused(holding, reply.answer->error(), reply.asked, reply.heard,
+                        was_unsure || reply.repeated);
     }
 }
 
@@ -171,7 +172,7 @@ Task<void> World::report(std::size_t place) {
             continue;
         }
         if (reply.answer && !is_passing(reply.answer->error().code)) {
-            ledger_.refused(holding, reply.answer->error(), reply.heard,
+            ledger_.refused(holding, reply.answer->error(), reply.asked, reply.heard,
                             was_unsure || reply.repeated);
             break;
         }

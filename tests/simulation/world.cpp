@@ -120,6 +120,7 @@ void World::after(Node& node, Batch& batch, const Engine::Ran& ran) {
         expected_.reset();
         return checker_.look_at_all();  // nobody knows what it has done
     }
+    if (ran.counts.room != StoreRoom::roomy) trouble();  // leases may wait for their time
     if (++looks_ % 32 == 0) {
         checker_.look_at_all();
     } else {
