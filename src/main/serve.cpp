@@ -233,6 +233,7 @@ void run_engine(const Config& config, bool welcome, const ServiceManager& manage
         runner.emplace(config, room.commands(), readers, room.clock(), on_io_thread);
     }
     const auto stop_serving = [&] {
+        seal.miss_key();
         room.stop_waiting();
         server.stop(stop_patience);
     };

@@ -67,7 +67,8 @@ void seal_leases(CommandQueue& commands, http::LeaseSeal& seal) {
         return find_engine_key(desk, proposal);
     };
     commands.post_one<EntityAction>({decide}, [&seal](const Result<EntityAnswer>& found) {
-        if (found) seal.set_key(engine_key_of(*found->entity));
+        if (!found) return seal.miss_key();
+        seal.set_key(engine_key_of(*found->entity));
     });
 }
 

@@ -98,9 +98,10 @@ void share_counters(const char* path) {
     if (shared != MAP_FAILED) counters = static_cast<Counters*>(shared);
 }
 
+// Copies, since the engine overwrites its environment.
 __attribute__((constructor)) void begin() {
-    if (const char* where = std::getenv("SLUICE_CHAOS_FOLDER")) folder = where;
-    if (const char* what = std::getenv("SLUICE_CHAOS_PLAN")) read_plan(what);
+    if (const char* where = std::getenv("SLUICE_CHAOS_FOLDER")) folder = strdup(where);
+    if (const char* what = std::getenv("SLUICE_CHAOS_PLAN")) read_plan(strdup(what));
     if (const char* path = std::getenv("SLUICE_CHAOS_COUNTS")) share_counters(path);
 }
 

@@ -115,11 +115,22 @@ struct Visit {
     Reply reply;
 };
 
+void call_handler(Visit visit, CallerPtr caller);
+
+// Right after its start the engine reads the key that lease ids are sealed with.
+void wait_for_seal(Visit visit, CallerPtr caller) {
+    LeaseSeal& seal = visit.app.seal;
+    seal.when_asked([visit = std::move(visit), caller = std::move(caller)] {
+        if (visit.app.seal.is_ready()) return call_handler(visit, caller);
+        visit.reply.send(unavailable(visit.request, "the engine is not ready yet"));
+    });
+}
+
 void call_handler(Visit visit, CallerPtr caller) {
     const Request& request = visit.request;
     const bool is_of_worker = visit.found.route->right.scope == Scope::work;
     if (is_of_worker && !visit.app.seal.is_ready()) {
-        return visit.reply.send(unavailable(request, "the engine is not ready yet"));
+        return wait_for_seal(std::move(visit), std::move(caller));
     }
     const Contract& contract = *visit.found.contract;
     if (const auto refused = refuse_query(request, contract, *visit.found.route)) {

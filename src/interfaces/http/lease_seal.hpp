@@ -1,8 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "domain/ids.hpp"
 #include "domain/sha256.hpp"
@@ -14,7 +17,7 @@ namespace sluice::http {
 // store, can make: so a worker can speak about what it was given, and about nothing else.
 class LeaseSeal {
   public:
-    // A key is to come: until then nobody works here.
+    // A key is to come: until then workers' calls wait.
     void await_key() { is_ready_ = false; }
     bool is_ready() const { return is_ready_; }
 
@@ -22,7 +25,14 @@ class LeaseSeal {
     void set_key(std::string_view key) {
         key_ = sha256(key);
         is_ready_ = true;
+        call_waiting();
     }
+
+    // The key could not be read. It is asked for again later.
+    void miss_key() { call_waiting(); }
+
+    // Calls `then` when the next attempt to read the key has ended, well or not.
+    void when_asked(std::function<void()> then) { waiting_.push_back(std::move(then)); }
 
     // "<24 hex digits>-<16 hex digits>", and with a seal "-<32 hex digits>".
     std::string text(LeaseId lease) const;
@@ -32,9 +42,13 @@ class LeaseSeal {
 
   private:
     std::string seal_of(std::string_view id) const;
+    void call_waiting() {
+        for (const auto& then : std::exchange(waiting_, {})) then();
+    }
 
     std::optional<Digest> key_;
     bool is_ready_ = true;
+    std::vector<std::function<void()>> waiting_;
 };
 
 }  // namespace sluice::http

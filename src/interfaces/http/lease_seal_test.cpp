@@ -39,5 +39,22 @@ TEST(LeaseSeal, TheSameKeyIsTheSameSealElsewhere) {
     EXPECT_EQ(elsewhere.read(seal.text(lease)), lease);
 }
 
+TEST(LeaseSeal, CallsThatWaitForTheKeyGoOnWhenItHasComeOrIsMissed) {
+    LeaseSeal seal;
+    seal.await_key();
+    int missed = 0, served = 0;
+    const auto look = [&] { ++(seal.is_ready() ? served : missed); };
+
+    seal.when_asked(look);
+    seal.miss_key();
+    seal.when_asked(look);
+    seal.when_asked(look);
+    seal.set_key("a key");
+    seal.set_key("a key");
+
+    EXPECT_EQ(missed, 1);
+    EXPECT_EQ(served, 2);
+}
+
 }  // namespace
 }  // namespace sluice::http
