@@ -88,7 +88,9 @@ std::optional<ContentRefusal> refuse_body(const Request& request, const Contract
         return refusal;
     }
     const std::string_view* type = request.header("Content-Type");
-    if (!type && contract.reading == Reading::tolerant) return std::nullopt;
+    if (type ? *type == "application/json" : contract.reading == Reading::tolerant) {
+        return std::nullopt;
+    }
     std::string_view rest = type ? *type : std::string_view();
     if (!equals_ignoring_case(take_part(rest), "application/json")) {
         return unsupported("send Content-Type: application/json");
