@@ -4,8 +4,8 @@
 #include <thread>
 
 #include "client/repeat_pause.hpp"
-#include "support/scripted_server.hpp"
 #include "e2e/api.hpp"
+#include "support/scripted_server.hpp"
 
 namespace sluice::e2e {
 namespace {
