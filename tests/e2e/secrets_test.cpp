@@ -186,9 +186,8 @@ TEST_F(Secrets, AreNotInTheAnswersOfOtherContracts) {
 
 TEST_F(Secrets, InAttributesOfEntitiesAreNotShown) {
     const Response created = api->http.post(
-        "/api/v1/entities",
-        R"({"kind":"site","id":"s-1",)"
-        R"("attributes":{"Password":"p1anted-attribute","a":{"token":1}}})");
+        "/api/v1/entities", R"({"kind":"site","id":"s-1",)"
+                            R"("attributes":{"Password":"p1anted-attribute","a":{"token":1}}})");
     ASSERT_LT(created.status, 300) << created.body;
     EXPECT_TRUE(has(created.body, R"("Password":"***")")) << created.body;
     for (const char* path : {"/api/v1/entities/site/s-1", "/api/v1/entities?kind=site",
