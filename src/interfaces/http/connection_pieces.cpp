@@ -23,8 +23,6 @@ namespace {
 constexpr asio::use_awaitable_t<Executor> as_value{};
 constexpr asio::as_tuple_t<asio::use_awaitable_t<Executor>> as_values{};
 
-constexpr std::chrono::milliseconds room_time{5000};  // to wait for room
-
 // What a head, or the ends of a chunk, adds to a body.
 constexpr std::size_t head_bytes = 1024;
 
@@ -94,7 +92,7 @@ void Connection::wait_for_room(std::size_t bytes) {
     if (!context_.answers->could_fit(bytes)) return give_up_room();
     awaited_room_ = bytes;
     note_time();
-    room_deadline_ = now_ + std::min(room_time, context_.limits.write_time);
+    room_deadline_ = now_ + std::min(context_.limits.answer_wait, context_.limits.write_time);
     context_.answers->wait(*this);
     context_.make_room_for_waiting();
 }

@@ -10,12 +10,10 @@ namespace {
 
 using Since = std::optional<Instant> (Connection::*)() const;
 
-constexpr std::chrono::seconds spared_time{1};
-
 // Cuts the connection that has been in this state for longest.
-bool cut_longest(const Connections& all, Since since, Instant now) {
+bool cut_longest(const Connections& all, Since since, Instant newest) {
     Connection* found = nullptr;
-    Instant start = now - spared_time;
+    Instant start = newest;
     for (Connection* connection : all) {
         const std::optional<Instant> its_start = (connection->*since)();
         if (!connection->is_admitted || !its_start || *its_start > start) continue;
@@ -59,18 +57,18 @@ bool cut_reader(const Connections& all, const Connection* spared, Instant newest
 // connections does not cost anybody a request that is on its way. (Idle ones first, always, would
 // be wrong in the first case: each client would have to connect anew for each request.) With as
 // many of both, who is half-way for a second is slow on purpose, most likely.
-bool make_room_for_connection(const Connections& all, Instant now) {
+bool make_room_for_connection(const Connections& all, Instant newest) {
     Since first = &Connection::dawdles_since;
     Since second = &Connection::idles_since;
     if (count(all, second) > count(all, first)) std::swap(first, second);
-    return cut_longest(all, first, now) || cut_longest(all, second, now);
+    return cut_longest(all, first, newest) || cut_longest(all, second, newest);
 }
 
 // By the rate and not by the time, since who starts anew again and again is always the youngest.
-bool cut_slowest_body(const Connections& all, const Connection& asking, Instant now) {
+bool cut_slowest_body(const Connections& all, const Connection& asking, Instant newest,
+                      Instant now) {
     Connection* found = nullptr;
     double least = 0;
-    const Instant newest = now - spared_time;
     for (Connection* connection : all) {
         const std::optional<Instant> start = connection->holds_memory_since();
         if (!start || *start > newest) continue;
@@ -84,11 +82,12 @@ bool cut_slowest_body(const Connections& all, const Connection& asking, Instant 
     return true;
 }
 
-void make_room_for_waiting(const Connections& all, AnswerMemory& answers, Instant now) {
+void make_room_for_waiting(const Connections& all, AnswerMemory& answers, Instant newest,
+                           Instant now) {
     const Connection* first = answers.first_waiting();
     if (first == nullptr) return;
     while (!first->has_room()) {
-        if (!cut_reader(all, nullptr, now - spared_time, now)) return;
+        if (!cut_reader(all, nullptr, newest, now)) return;
         answers.note_cut();
     }
 }

@@ -123,7 +123,9 @@ Server::Core::Core(ServerOptions options, Handler handler, BodyLimit body_limit,
                              std::chrono::steady_clock::now());
     };
     context_.make_room_for_waiting = [this] {
-        make_room_for_waiting(connections_, *context_.answers, std::chrono::steady_clock::now());
+        const Instant now = std::chrono::steady_clock::now();
+        make_room_for_waiting(connections_, *context_.answers, now - context_.limits.spared_time,
+                              now);
     };
     context_.on_closed = [this](Connection& connection) { on_closed(connection); };
     listen(options);
@@ -204,13 +206,16 @@ bool Server::Core::has_room_for(const asio::ip::address& address) {
         if (has_many) return false;
     }
     return connections_.size() - refusals_ < limits.connections ||
-           make_room_for_connection(connections_, std::chrono::steady_clock::now());
+           make_room_for_connection(connections_,
+                                    std::chrono::steady_clock::now() - limits.spared_time);
 }
 
 bool Server::Core::make_room_for_body(const Connection& asking) {
     const Instant now = std::chrono::steady_clock::now();
     while (context_.body_bytes_held > context_.limits.body_memory) {
-        if (!cut_slowest_body(connections_, asking, now)) return false;
+        if (!cut_slowest_body(connections_, asking, now - context_.limits.spared_time, now)) {
+            return false;
+        }
     }
     return true;
 }

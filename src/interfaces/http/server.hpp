@@ -23,6 +23,8 @@ struct Limits {
     std::chrono::milliseconds idle_time{30000};  // between two requests of a connection
     std::chrono::milliseconds write_time{
         30000};  // for a peer to read its answer, plus one second for each kilobyte that it took
+    std::chrono::milliseconds answer_wait{5000};  // for a piece of an answer to wait for memory
+    std::chrono::milliseconds spared_time{1000};  // younger ones are not cut for those that wait
     std::chrono::milliseconds stream_life{
         3600000};  // after this a streamed answer ends and is resumed
     std::size_t header_bytes = 8 * 1024;

@@ -46,7 +46,7 @@ GateRules gate_rules(const ServerOptions& options) {
 
 std::chrono::milliseconds sweep_period(const Limits& limits) {
     const auto shortest = std::min({limits.header_time, limits.body_time, limits.idle_time,
-                                    limits.write_time, limits.stream_life});
+                                    limits.write_time, limits.answer_wait, limits.stream_life});
     return std::clamp(shortest / 4, sweep_period_min, sweep_period_max);
 }
 

@@ -239,7 +239,8 @@ TEST_F(Pieces, ThatCouldNeverFitAreRefused) {
 
 TEST_F(Pieces, AreRefusedWhenThereIsNoRoomInTime) {
     Limits impatient = limits();
-    impatient.write_time = 300ms;  // nobody who reads nothing is cut for others in less than 1 s
+    impatient.answer_wait = 100ms;
+    impatient.spared_time = 60s;  // none of the readers is cut for the late one
     RunningServer other(
         [this](const Request& request, Reply reply) { handle(request, std::move(reply)); },
         with_limits(impatient));
@@ -249,16 +250,13 @@ TEST_F(Pieces, AreRefusedWhenThereIsNoRoomInTime) {
         ASSERT_TRUE(readers.back().read_until("aaa"));
     }
     RawClient late(other.port());
-    late.send(get("/2/" + std::to_string(large)));
-    std::thread reading([&] {  // so that they are not cut for the time they take
-        for (int i = 0; i < 30; ++i) {
-            for (RawClient& reader : readers) reader.read_some(2000);
-            std::this_thread::sleep_for(20ms);
-        }
-    });
+    late.send(get("/2/" + std::to_string(large)) + get("/5"));
 
     EXPECT_EQ(late.read_answer().status, 503);
-    reading.join();
+    EXPECT_EQ(late.read_answer().body, "xxxxx");
+    for (RawClient& reader : readers) {
+        EXPECT_EQ(reader.read_answer().body, Maker::whole(2, large));
+    }
 }
 
 // What cannot be made again is not refused: it takes its room from who reads slowest.
