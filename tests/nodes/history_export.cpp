@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "e2e/http_client.hpp"
+#include "e2e/process.hpp"
 #include "nodes/actors.hpp"
 
 namespace sluice::nodes {
@@ -15,8 +16,10 @@ using e2e::Json;
 using e2e::List;
 using e2e::text;
 
+// A reader whose connection to the database broke says so once, and gets another one.
 Json get(e2e::Client& http, const std::string& path) {
-    const e2e::Response response = http.get(path);
+    e2e::Response response;
+    e2e::eventually([&] { return (response = http.get(path)).status != 503; });
     if (response.status != 200) throw std::runtime_error(path + ": " + response.body);
     return e2e::parse(response.body);
 }
