@@ -85,6 +85,11 @@ void retry(Transaction& tx, Job& job, const Report& report) {
                  .detail = retry_detail(report, to_rfc3339(run_after))});
 }
 
+// The control plane ends the job in place of its worker, which does not know yet.
+bool is_in_workers_place(const Report& report) {
+    return report.by_worker && report.by_worker->worker_id.empty();
+}
+
 void finish(Transaction& tx, Job& job, const Report& report) {
     job.result = report.result;
     job.error_code = error_code_of(report);
@@ -93,7 +98,8 @@ void finish(Transaction& tx, Job& job, const Report& report) {
     end_job(tx, job,
             {.step = step_of(report.outcome),
              .actor = report.actor.empty() ? worker_actor(job.lease->worker_id) : report.actor,
-             .detail = error_detail(job.error_code, job.error_message)});
+             .detail = error_detail(job.error_code, job.error_message),
+             .keep_lease = is_in_workers_place(report)});
 }
 
 // What a worker hears whose job had ended before it reported.

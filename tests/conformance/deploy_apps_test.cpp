@@ -164,6 +164,25 @@ TEST_F(DeployApps, CleanupDeletesAtTheAgentAndPurges) {
     EXPECT_EQ(jobs_of("a"), 0u);
 }
 
+TEST_F(DeployApps, CleanupOfAnAppThatGetsANewJobMeanwhileTellsWhatTheAgentDid) {
+    std::string created;
+    const client::ScriptedServer agent([&](const std::string&) {
+        DeployApi other(engine.port());
+        created = other.create({{"appId", "a"}}).id();
+        return client::answer_text("200 OK", "Content-Type: application/json\r\n",
+                                   R"({"deleted":true})");
+    });
+    deploy("a", agent.url());
+
+    const DeployAnswer cleaned = act("cleanup", R"({"userId":1,"appId":"a"})");
+
+    EXPECT_EQ(cleaned.code, 409) << cleaned.body;
+    EXPECT_NE(cleaned.message.find(created), std::string::npos) << cleaned.message;
+    EXPECT_TRUE(flag(at(cleaned.data, "runtime"), "deleted"));
+    EXPECT_TRUE(is_null(cleaned.data, "purge"));
+    EXPECT_EQ(jobs_of("a"), 2u);
+}
+
 TEST_F(DeployApps, CleanupPurgesAlsoWhenTheAgentFails) {
     const RuntimeAgent broken("gone", "503 Service Unavailable");
     deploy("a", broken.url());

@@ -114,6 +114,7 @@ TEST_F(DeployJobs, ListsTheNewestFirstAndByStatusAndType) {
               (std::vector<std::string>{ids[0]}));
     EXPECT_EQ(ids_in(api.get("/deploy/jobs?limit=1&type=msuite_submit")),
               (std::vector<std::string>{other}));
+    EXPECT_EQ(api.get("/deploy/jobs?limit=1").message, api.job(other).message);
 }
 
 TEST_F(DeployJobs, TheLimitIs50AndIsClampedTo1To200) {

@@ -78,6 +78,23 @@ TEST_F(DeployLeases, ACancelledJobKeepsItsAppToItselfUntilItsRunnerHasStopped) {
     EXPECT_EQ(api.claim("other").id(), second);
 }
 
+TEST_F(DeployLeases, AJobThatTheControlPlaneEndedKeepsItsAppToItselfUntilItsRunnerHasStopped) {
+    for (const char* status : {"FAILED", "SUCCEEDED"}) {
+        const Fields app{{"appId", fresh_name("app")}};
+        const std::string first = api.running("r", app).id();
+        EXPECT_EQ(api.transition(first, status).text("status"), status);
+        const std::string second = api.create(app).id();
+        EXPECT_TRUE(api.claim("other").data.is_null()) << "the first runner may still be at it";
+        expect_stop(api.heartbeat(first, "r"), status);
+
+        expect_code(api.report(first, "r", "CANCELLED"), 200);
+
+        EXPECT_EQ(api.status(first), status);
+        EXPECT_EQ(api.claim("other").id(), second);
+        api.report(second, "other", "SUCCEEDED");
+    }
+}
+
 TEST(DeployConfigured, WithoutRequeueingAJobWhoseRunnerWentSilentHasFailed) {
     DeployEngine engine("requeue_lost = false");
     DeployApi api(engine.port());

@@ -161,6 +161,20 @@ TEST_F(DeployRunners, APhaseShowsUpInThePayload) {
         << "what was asked for is not changed by it";
 }
 
+TEST_F(DeployRunners, APhaseMayHaveAnyName) {
+    const std::string id = api.running("r").id();
+
+    const DeployAnswer pushed =
+        api.heartbeat(id, "r", {{"phase", "docker: push"}, {"phaseMessage", "layer: 3"}});
+
+    expect_code(pushed, 200);
+    EXPECT_EQ(text(at(pushed.data, "payload"), "phase"), "docker:push");
+    EXPECT_EQ(text(at(pushed.data, "payload"), "phaseMessage"), "layer: 3");
+    EXPECT_EQ(api.heartbeat(id, "r", {{"phase", "docker: push"}}).data.at("payload"),
+              pushed.data.at("payload"))
+        << "the same phase keeps its message";
+}
+
 TEST_F(DeployRunners, AHeartbeatOfAnotherRunnerIsCode409) {
     const DeployAnswer claimed = api.running("r");
 

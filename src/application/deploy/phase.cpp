@@ -7,6 +7,14 @@ namespace {
 
 constexpr std::string_view phase_end = ": ";
 
+// A name without what ends it in a job's message: "docker: push" is kept as "docker:push".
+std::string without_end(std::string name) {
+    for (std::size_t at = 0; (at = name.find(phase_end, at)) != std::string::npos;) {
+        name.erase(at + 1, phase_end.size() - 1);
+    }
+    return name;
+}
+
 }  // namespace
 
 Phase phase_in(const std::string& job_message) {
@@ -24,7 +32,10 @@ std::string to_text(const Phase& phase) {
 std::string message_after(const std::string& job_message, const std::optional<std::string>& phase,
                           const std::optional<std::string>& phase_message) {
     Phase after = phase_in(job_message);
-    if (phase && *phase != after.name) after = {.name = *phase};
+    if (phase) {
+        std::string name = without_end(*phase);
+        if (name != after.name) after = {.name = std::move(name)};
+    }
     if (phase_message) after.message = *phase_message;
     return to_text(after);
 }

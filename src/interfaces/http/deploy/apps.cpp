@@ -72,15 +72,22 @@ void call_agent(const Call& call, const Place& place, std::string_view verb,
 
 using Decide = std::function<Result<EntityAnswer>(EntityDesk&)>;
 
-void change_app(const Call& call, Decide decide, std::function<void()> then) {
+using Refused = std::function<void(const Error&)>;
+
+Refused answer_refused(const Call& call) {
+    return [call](const Error& error) { call.reply.send(refused(error)); };
+}
+
+void change_app(const Call& call, Decide decide, std::function<void()> then, Refused refuse) {
     const auto decide_as = [actor = actor_name(*call.caller),
                             decide = std::move(decide)](EntityDesk& desk) {
         desk.act_as(actor);
         return decide(desk);
     };
     call.app.commands.post_one<EntityAction>(
-        {decide_as}, [call, then = std::move(then)](const Result<EntityAnswer>& answer) {
-            if (!answer) return call.reply.send(refused(answer.error()));
+        {decide_as},
+        [then = std::move(then), refuse = std::move(refuse)](const Result<EntityAnswer>& answer) {
+            if (!answer) return refuse(answer.error());
             then();
         });
 }
@@ -129,7 +136,7 @@ void cancel_active(const Call& call, const std::vector<JobId>& active, std::func
 
 using Counted = std::function<void(const Purged&)>;
 
-void purge(const Call& call, const std::string& app_id, Counted then) {
+void purge(const Call& call, const std::string& app_id, Counted then, Refused refuse) {
     const auto purged = std::make_shared<Purged>();
     const auto decide = [app_id, purged](EntityDesk& desk) -> Result<EntityAnswer> {
         const auto counts = sluice::deploy::purge_app(desk, app_id);
@@ -137,7 +144,8 @@ void purge(const Call& call, const std::string& app_id, Counted then) {
         *purged = *counts;
         return EntityAnswer{};
     };
-    change_app(call, decide, [purged, then = std::move(then)] { then(*purged); });
+    change_app(
+        call, decide, [purged, then = std::move(then)] { then(*purged); }, std::move(refuse));
 }
 
 std::string purged_text(const AppRequest& request, const Purged& purged) {
@@ -154,8 +162,8 @@ std::string purged_text(const AppRequest& request, const Purged& purged) {
 }
 
 // There is no registry here: image tags are the runners' and stay.
-void answer_cleaned_up(const Call& call, const AppRequest& request, std::string_view runtime,
-                       const Purged& purged) {
+std::string cleaned_up_text(const AppRequest& request, std::string_view runtime,
+                            std::string_view purge) {
     std::string data;
     JsonWriter json(data);
     json.begin_object();
@@ -164,9 +172,9 @@ void answer_cleaned_up(const Call& call, const AppRequest& request, std::string_
     json.raw_field("imageTags", "[]");
     json.raw_field("registry", "null");
     json.raw_field("runtime", runtime);
-    json.raw_field("purge", purged_text(request, purged));
+    json.raw_field("purge", purge);
     json.end_object();
-    call.reply.send(success(data));
+    return data;
 }
 
 // Deletes the app at its node if it is on one. Best effort: what goes wrong is part of the answer.
@@ -197,9 +205,10 @@ void stop_app(Call call) {
         }
         const auto stopped = [call, request, node = *app.place](const AgentCalls::Answer& answer) {
             if (!answer.error.empty()) return call.reply.send(refused_with(500, answer.error));
-            change_app(call, note_stop(request.app_id), [call, request, node, answer] {
-                answer_stopped(call, request, node, answer.json);
-            });
+            change_app(
+                call, note_stop(request.app_id),
+                [call, request, node, answer] { answer_stopped(call, request, node, answer.json); },
+                answer_refused(call));
         };
         call_agent(call, app.place, "stop", request, stopped);
     });
@@ -210,9 +219,12 @@ void purge_app(Call call) {
     if (!request) return call.reply.send(refused(request.error()));
     with_app(call, request->app_id, [call, request = *request](const AppFound& app) {
         cancel_active(call, app.active, [call, request] {
-            purge(call, request.app_id, [call, request](const Purged& purged) {
-                call.reply.send(success(purged_text(request, purged)));
-            });
+            purge(
+                call, request.app_id,
+                [call, request](const Purged& purged) {
+                    call.reply.send(success(purged_text(request, purged)));
+                },
+                answer_refused(call));
         });
     });
 }
@@ -222,9 +234,17 @@ void clean_up_app(Call call) {
     if (!request) return call.reply.send(refused(request.error()));
     with_app(call, request->app_id, [call, request = *request](const AppFound& app) {
         const auto forget = [call, request](const std::string& runtime) {
-            purge(call, request.app_id, [call, request, runtime](const Purged& purged) {
-                answer_cleaned_up(call, request, runtime, purged);
-            });
+            const auto purged = [call, request, runtime](const Purged& counts) {
+                call.reply.send(
+                    success(cleaned_up_text(request, runtime, purged_text(request, counts))));
+            };
+            // What the node did is told all the same.
+            const auto not_purged = [call, request, runtime](const Error& error) {
+                if (error.code != ErrorCode::conflict) return call.reply.send(refused(error));
+                call.reply.send(
+                    refused_with(409, error.message, cleaned_up_text(request, runtime, "null")));
+            };
+            purge(call, request.app_id, purged, not_purged);
         };
         cancel_active(call, app.active, [call, request, place = app.place, forget] {
             delete_at_node(call, place, request, forget);

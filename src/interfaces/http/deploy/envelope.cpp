@@ -7,6 +7,8 @@
 namespace sluice::http::deploy {
 namespace {
 
+constexpr std::string_view succeeded = "操作成功";
+
 Response envelope(int status, int code, std::string_view message, std::string_view data) {
     Response response;
     response.status = status;
@@ -45,7 +47,7 @@ int code_of(ErrorCode code) {
 }  // namespace
 
 Response success(std::string_view data) {
-    return envelope(200, 200, "操作成功", data);
+    return envelope(200, 200, succeeded, data);
 }
 
 Response refused_with(int code, std::string_view message, std::string_view data) {
@@ -53,7 +55,7 @@ Response refused_with(int code, std::string_view message, std::string_view data)
 }
 
 std::string success_begin() {
-    return R"({"code":200,"message":"success","data":)";
+    return fmt::format(R"({{"code":200,"message":"{}","data":)", succeeded);
 }
 
 Response refused(const Error& error) {
