@@ -157,6 +157,22 @@ TEST_F(AppsProfiles, CountTheirRevisions) {
     EXPECT_EQ(number(author.read(profile_path(fresh)), "profile_revision"), 2);
 }
 
+TEST_F(AppsProfiles, KeepASecretThatIsSentBackAsItWasShown) {
+    const Json made =
+        profile("persistent_env", {{"env_vars", {{"AUTH_TOKEN", "hush"}, {"MODE", "a"}}}});
+    Json shown = at(author.read(profile_path(made)), "env_vars");
+    EXPECT_EQ(text(shown, "AUTH_TOKEN"), "***");
+
+    expect_ok(manager.patch(profile_path(made), {{"env_vars", shown}}));
+    EXPECT_EQ(number(author.read(profile_path(made)), "profile_revision"), 1) << "nothing changed";
+    shown.as_object()["MODE"] = "b";
+    expect_ok(manager.patch(profile_path(made), {{"env_vars", shown}}));
+
+    EXPECT_EQ(number(author.read(profile_path(made)), "profile_revision"), 2);
+    expect_error(manager.patch(profile_path(made), {{"env_vars", {{"NEW_TOKEN", "***"}}}}), 400,
+                 "validation_error");
+}
+
 TEST_F(AppsDrift, IsADifferenceInAnyPartOfTheProfileAndBlocksADeploy) {
     const Json release = published();
     const Json production = deployed(release, {{"env_vars", {{"MODE", "a"}}}});

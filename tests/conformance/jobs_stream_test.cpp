@@ -53,6 +53,53 @@ TEST_F(JobsStream, TheExampleOfTheDocument) {
     EXPECT_TRUE(stream.ended());
 }
 
+// One session of a client of /api/jobs, in its own bytes, with members that are not known here.
+TEST_F(JobsStream, ASessionOfAClientOfTheField) {
+    const std::string body = R"({"action":")" + jobs.action +
+                             R"(","input":{"repo":"so1/web","ref":"main"},"priority":"5",)"
+                             R"("uiSession":"9f","requestedBy":{"id":7,"roles":["dev"]}})";
+    const Headers once{{"Idempotency-Key", fresh_name("key")}};
+    const Json created = expect_ok(jobs.post(body, once), 202);
+    const std::string id = text(created, "id");
+    EXPECT_EQ(text(created, "state"), "pending");
+    EXPECT_EQ(text(expect_ok(jobs.post(body, once), 202), "id"), id) << "a click that came twice";
+    EXPECT_EQ(jobs.ids_of("action=" + jobs.action + "&state=pending&view=compact"),
+              std::vector{id});
+
+    // The first run is recalled while it runs, and its worker hears of it.
+    EventStream first(engine.port(), stream_path(id) + "?follow=true");
+    const Json lease = jobs.claim();
+    expect_ok(jobs.worker.log(lease, {log_entry("checking out"), log_entry("building")}));
+    EXPECT_EQ(first.next()->type, "log");
+    const Response recalled = jobs.worker.http.post("/api/jobs/" + id + "/cancel?source=button",
+                                                    R"({"reason":"wrong ref","confirm":true})");
+    EXPECT_EQ(text(expect_ok(recalled), "state"), "cancelled");
+    const std::vector<StreamEvent> told = first.rest();
+    EXPECT_EQ(text(parse(told.back().data), "state"), "cancelled");
+    EXPECT_TRUE(first.ended());
+    EXPECT_TRUE(flag(expect_ok(jobs.worker.heartbeat(lease)), "cancel_requested"));
+    expect_ok(jobs.worker.report(lease, {{"outcome", "canceled"}}));
+
+    // It is asked for again: a new job, whose stream is resumed after the second line.
+    const Response replayed =
+        jobs.worker.http.post("/api/jobs/" + id + "/replay", R"({"reason":"again","tab":2})");
+    const std::string again = text(expect_ok(replayed, 202), "id");
+    EXPECT_NE(again, id);
+    EXPECT_EQ(text(jobs.job(again), "replayOf"), id);
+    const Json run = jobs.claim();
+    expect_ok(jobs.worker.log(run, {log_entry("one"), log_entry("two"), log_entry("three")}));
+    EventStream second(engine.port(), stream_path(again));
+    second.next();
+    const auto seen = second.next();
+    expect_ok(jobs.worker.report(run, {{"outcome", "succeeded"}, {"result", Fields{{"run", 8}}}}));
+    const std::vector<StreamEvent> rest = jobs.stream(again, seen->id);
+    EXPECT_EQ(messages(rest), std::vector<std::string>{"three"});
+    EXPECT_EQ(parse(rest.back().data),
+              Json(Fields{{"state", "success"}, {"output", Fields{{"run", 8}}}}));
+    EXPECT_EQ(jobs.logs(again).size(), 3u) << "logs outlive the end";
+    EXPECT_EQ(jobs.state(id), "cancelled");
+}
+
 TEST_F(JobsStream, ClosesAfterATerminalStatusEvent) {
     for (const std::string& id : {jobs.succeeded(), jobs.failed(), jobs.cancelled()}) {
         EventStream stream(engine.port(), stream_path(id));

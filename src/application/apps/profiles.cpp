@@ -5,6 +5,7 @@
 #include "application/apps/app_parts.hpp"
 #include "application/json_values.hpp"
 #include "application/names.hpp"
+#include "application/secret_marks.hpp"
 #include "domain/sha256.hpp"
 #include "json/json_reader.hpp"
 
@@ -50,6 +51,40 @@ std::optional<Error> settle_objects(Attributes& attributes) {
     return std::nullopt;
 }
 
+// Callers see "***" in place of a value whose name marks it as a secret. One that sends it back
+// means the value that is there.
+Result<std::string> with_kept_secrets(const std::string& place, const std::string& value,
+                                      const std::string& before) {
+    if (value == json_string(secret_stand_in)) {
+        if (!before.empty()) return before;
+        return refuse(place, "stands for a secret that is not here; send its value");
+    }
+    if (!value.starts_with('{')) return value;
+    Attributes members = json_members(value);
+    const Attributes members_before = json_members(before);
+    for (auto& [name, member] : members) {
+        const auto known = members_before.find(name);
+        auto kept = with_kept_secrets(place + '/' + name, member,
+                                      known == members_before.end() ? "" : known->second);
+        if (!kept) return kept.error();
+        member = *std::move(kept);
+    }
+    return to_json(members);
+}
+
+std::optional<Error> keep_secrets(Attributes& attributes, const Attributes& before) {
+    for (const char* name : {"env_vars", "database"}) {
+        const auto found = attributes.find(name);
+        if (found == attributes.end()) continue;
+        const auto known = before.find(name);
+        auto kept =
+            with_kept_secrets(name, found->second, known == before.end() ? "" : known->second);
+        if (!kept) return kept.error();
+        found->second = *std::move(kept);
+    }
+    return std::nullopt;
+}
+
 // Secrets are kept as digests, from which they cannot be read. The profile's id goes into them, so
 // that nobody sees that two profiles have the same secret.
 Result<std::string> sealed(const std::string& profile_id, std::string_view secrets) {
@@ -87,6 +122,7 @@ Result<EntityAnswer> create_profile(EntityDesk& desk, const Caller& caller,
     if (!app) return app.error();
     if (auto refusal = check_kind(attributes)) return *refusal;
     if (auto refusal = settle_objects(attributes)) return *refusal;
+    if (auto refusal = keep_secrets(attributes, {})) return *refusal;
     attributes["profile_revision"] = std::to_string(first_revision);
     const auto secrets = attributes.extract("secrets");
     auto profile = desk.create(part_of(*app, "runtime_profile", std::move(attributes)));
@@ -113,6 +149,7 @@ Result<EntityAnswer> update_profile(EntityDesk& desk, const Caller& caller,
     }
     Attributes settled = changes;
     if (auto refusal = settle_objects(settled)) return *refusal;
+    if (auto refusal = keep_secrets(settled, profile->attributes)) return *refusal;
     if (const auto secrets = settled.find("secrets");
         secrets != settled.end() && secrets->second != "null") {
         auto kept = sealed(profile->key.id, secrets->second);

@@ -46,6 +46,29 @@ TEST_F(AProfile, DoesNotCountWhatStaysTheSame) {
     EXPECT_EQ(revision_after({{"database", R"({"pool": {"min":1, "max":5}})"}}), 1);
 }
 
+TEST_F(AProfile, KeepsASecretThatIsSentBackAsItIsShown) {
+    const std::string other =
+        profile("persistent_env", {{"env_vars", R"({"AUTH_TOKEN":"hush","MODE":"a"})"},
+                                   {"database", R"({"main":{"host":"db","password":"pw"}})"}});
+
+    const Entity changed = granted(
+        call(update_profile, cora, app, other,
+             Attributes{{"env_vars", R"({"AUTH_TOKEN":"***","MODE":"b"})"},
+                        {"database", R"({"main":{"host":"db2","password":"***"},"read":null})"}}));
+
+    EXPECT_EQ(changed.attributes.at("env_vars"), R"({"AUTH_TOKEN":"hush","MODE":"b"})");
+    EXPECT_EQ(changed.attributes.at("database"),
+              R"({"main":{"host":"db2","password":"pw"},"read":null})");
+    const auto unknown = call(update_profile, cora, app, other,
+                              Attributes{{"env_vars", R"({"OTHER_TOKEN":"***"})"}});
+    ASSERT_EQ(refusal(unknown), ErrorCode::invalid);
+    EXPECT_EQ(unknown.error().pointer, "/env_vars/OTHER_TOKEN");
+    const auto copied =
+        call(create_profile, cora, app,
+             Attributes{{"kind", R"("persistent_env")"}, {"env_vars", R"({"AUTH_TOKEN":"***"})"}});
+    EXPECT_EQ(refusal(copied), ErrorCode::invalid) << "its value would be lost";
+}
+
 TEST_F(AProfile, RefusesWhatMakesNoSense) {
     const std::pair<Attributes, const char*> mistakes[] = {
         {{}, "/kind"},
