@@ -113,15 +113,18 @@ Engine::Ran Engine::run(Batch& batch, Timestamp now) {
     ran.counts.commands = batch.size();
     std::vector<PendingClaim> answered = answer_without_store(batch, now);
     store_due_ = std::min(store_due_, batch.look_at);
+    HeartbeatDelays* const delays = options_.sweeps ? nullptr : options_.delays;
+    if (delays) delays->begin(*this);
     if (has_something_to_do(batch, now)) {
         try {
-            if (leases_wait_since_) give_back_lease_time(now);
+            if (leases_wait()) give_back_lease_time(now);
             run_until_decided(batch, now, ran);
             let_claims_wait(batch, now);
         } catch (const StoreUnavailable& unavailable) {
             store_failed(batch, now, unavailable, ran);
         }
     }
+    if (delays) delays->end(*this, ran.counts.has_failed());
     std::move(answered.begin(), answered.end(), std::back_inserter(batch.claims));
     ran.counts.room = store_.room();
     if (options_.sweeps) ran.counts.waiting_claims = waiting_room_.size();
@@ -142,16 +145,25 @@ void Engine::store_failed(Batch& batch, Timestamp now, const StoreUnavailable& w
 // In a session of its own, before anything is decided: what a session has read already must not
 // change under it. As long as it cannot be written, no lease runs out.
 void Engine::give_back_lease_time(Timestamp now) {
+    const Duration at_others = options_.delays ? options_.delays->owed() : Duration{};
+    const Duration here = leases_wait_since_ ? now - *leases_wait_since_ : Duration{};
+    if (!leases_wait_since_ && at_others <= Duration{}) return;
     try {
         const auto session = store_.begin();
-        session->leases().give_back(now - *leases_wait_since_, now);
+        session->leases().give_back(std::max(here, at_others), now);
         session->commit();
         leases_wait_since_.reset();
+        if (options_.delays) options_.delays->settle(at_others);
     } catch (const StoreFull&) {
         // The batch may fare better: it may only ask.
     } catch (const StoreConflict&) {
         // The next run tries again.
     }
+}
+
+bool Engine::leases_wait() const {
+    return options_.sweeps &&
+           (leases_wait_since_ || (options_.delays && options_.delays->hold_leases()));
 }
 
 bool Engine::has_something_to_do(Batch& batch, Timestamp now) const {
@@ -202,7 +214,7 @@ void Engine::run_in_transaction(Batch& batch, Timestamp now, Ran& ran) {
     Transaction tx(*session, *options_.rules, now, ids_, chance_);
     session->reserve(subjects_of(batch));
     run_words_of_workers(tx, batch);
-    if (options_.sweeps && store_due_ <= now && !leases_wait_since_) {
+    if (options_.sweeps && store_due_ <= now && !leases_wait()) {
         end_overdue_jobs(tx, sweep_limit);
         expire_leases(tx, sweep_limit);
     }
@@ -215,7 +227,7 @@ void Engine::run_in_transaction(Batch& batch, Timestamp now, Ran& ran) {
     session->commit();
 
     store_due_ = due;
-    retry_at_ = leases_wait_since_ ? now + retry_period : Timestamp{};
+    retry_at_ = leases_wait() ? now + retry_period : Timestamp{};
     store_is_shaky_ = store_is_shaky_ && !tx.has_written();
     log_bytes_ = store_.room() == StoreRoom::roomy ? 0 : log_bytes_ + accepted_log_bytes(batch);
     const std::size_t commands = ran.counts.commands;

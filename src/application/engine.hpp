@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "application/batch.hpp"
+#include "application/heartbeat_delays.hpp"
 #include "application/ports/store.hpp"
 #include "application/ports/telemetry.hpp"
 #include "application/ports/wakeups.hpp"
@@ -43,6 +44,8 @@ class Engine {
         std::uint64_t seed = 1;
         Duration idempotency_memory = std::chrono::hours(24);
         const Rules* rules = &Rules::built_in();  // outlives the engine
+        // Where others take the heartbeats: what they tell the one that sweeps. Outlives them.
+        HeartbeatDelays* delays = nullptr;
     };
 
     Engine(Store& store, Options options);
@@ -76,6 +79,7 @@ class Engine {
     void run_words_of_clients(Transaction& tx, Batch& batch);
     void store_failed(Batch& batch, Timestamp now, const StoreUnavailable& why, Ran& ran);
     void give_back_lease_time(Timestamp now);
+    bool leases_wait() const;
     void refuse_claims(Batch& batch);
     void answer_questions(Transaction& tx, Batch& batch);
     void answer_depths(Transaction& tx, Batch& batch);

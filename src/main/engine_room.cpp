@@ -22,6 +22,7 @@ EngineRoom::EngineRoom(const Config& config, Telemetry& telemetry, Committer::De
         stores_.push_back(open_store(config.store, clock_->now(),
                                      static_cast<std::size_t>(config.store_reserve)));
     }
+    delays_.emplace(*clock_);
     std::vector<Committer*> committers;
     for (const auto& store : stores_) {
         Engine& engine = engines_.emplace_back(
@@ -29,7 +30,8 @@ EngineRoom::EngineRoom(const Config& config, Telemetry& telemetry, Committer::De
                                     .sweeps = engines_.empty(),
                                     .seed = std::random_device()(),
                                     .idempotency_memory = config.idempotency_memory,
-                                    .rules = &rules_});
+                                    .rules = &rules_,
+                                    .delays = &*delays_});
         committers_.push_back(
             std::make_unique<Committer>(engine, *clock_, telemetry, deliver, watch_.get()));
         committers.push_back(committers_.back().get());

@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "application/engine.hpp"
@@ -43,6 +44,7 @@ class EngineRoom {
     std::unique_ptr<postgres::DatabaseTime> database_time_;
     std::unique_ptr<Clock> clock_;
     std::vector<std::unique_ptr<Store>> stores_;  // one for each committer
+    std::optional<HeartbeatDelays> delays_;
     std::deque<Engine> engines_;
     std::unique_ptr<postgres::Watch> watch_;  // the committers speak to it to their end
     std::vector<std::unique_ptr<Committer>> committers_;

@@ -39,8 +39,10 @@ void Node::boot() {
     clock_ = std::make_unique<SystemClock>(
         [this] { return around_.clock() + clock_off_; },
         [&timeline = around_.timeline] { return timeline.now() - at(0); });
+    delays_ = std::make_unique<HeartbeatDelays>(*clock_);
     for (int i = 0; i < count_; ++i) {
         Engine::Options options;
+        options.delays = delays_.get();
         options.sweeps = i == 0;
         options.seed = around_.dice.number();
         committers_.push_back(std::make_unique<Committer>(

@@ -103,6 +103,7 @@ class Node : public CommandQueue {
     const Duration clock_off_;  // from what it goes by
     int life_ = 0;
     std::unique_ptr<SystemClock> clock_;
+    std::unique_ptr<HeartbeatDelays> delays_;             // of its committers
     std::vector<std::unique_ptr<Committer>> committers_;  // none: it is down
     std::map<std::uint64_t, ClaimFilter> parked_;
     std::size_t next_ = 0;  // of those that take what is about no job yet
