@@ -102,6 +102,28 @@ TEST_F(Damage, DoesNotKeepAJobFromBeingCanceledNorLetsItBeReplayed) {
     EXPECT_EQ(job_of(api->claim_one()), ids[1]);
 }
 
+TEST_F(Damage, OfProjectOrTypeOfARunningJobKeepsNothingFromEnding) {
+    std::vector<std::string> ids;
+    for (int i = 0; i < 4; ++i) ids.push_back(api->submit_id({{"project", "shop"}}));
+    const List leases = api->claim({{"limit", 4}});
+    ASSERT_EQ(leases.size(), 4u);
+    change("job", "project='other'", 0);
+    change("job", "type='other'", 1);
+    change("job", "project='other'", 2);
+    restart();
+
+    expect_ok(api->succeed(leases[0]));
+    expect_ok(api->succeed(leases[1]));
+    expect_ok(api->cancel(ids[2]));
+    expect_ok(api->succeed(leases[3]));
+
+    EXPECT_EQ(api->state(ids[2]), "canceled");
+    for (const int i : {0, 1, 3}) EXPECT_EQ(api->state(ids[i]), "succeeded") << i;
+    EXPECT_TRUE(list(api->get("/api/v1/jobs?project=shop&type=task&state=queued"), "jobs").empty());
+    api->submit_id({{"project", "shop"}});
+    expect_ok(api->succeed(api->claim_one()));
+}
+
 TEST_F(Damage, IsNamedByAuditVerifyAndDoctorAndShownByTheCommandLine) {
     const auto ids = submit(3);
     cut_payload(0);

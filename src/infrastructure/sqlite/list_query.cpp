@@ -28,11 +28,11 @@ Driver driver_of(const JobFilter& filter) {
         return Driver::jobs;
     }
     const auto unfinished = [](JobState state) { return !is_final(state); };
-    const bool is_of_type = !filter.project.empty() && !filter.type.empty() &&
-                            filter.site_id.empty() && filter.worker_id.empty();
+    const bool is_of_type =
+        !filter.project.empty() && !filter.type.empty() && filter.site_id.empty();
+    if (!filter.worker_id.empty() || all_are(running)) return Driver::leases;
     if (is_of_type && all_are(is_final)) return Driver::ended_of_type;
     if (is_of_type && all_are(unfinished)) return Driver::unfinished_of_type;
-    if (!filter.worker_id.empty() || all_are(running)) return Driver::leases;
     if (all_are(bad)) return Driver::unsuccessful;
     if (!filter.project.empty()) return Driver::jobs;
     if (all_are(is_final)) return Driver::done;

@@ -79,6 +79,8 @@ inline constexpr char insert_unfinished[] =
     "INSERT OR ROLLBACK INTO unfinished (project, type, id) VALUES (?,?,?)";
 inline constexpr char delete_unfinished[] =
     "DELETE FROM unfinished WHERE project = ? AND type = ? AND id = ?";
+// Looks at all of them.
+inline constexpr char delete_unfinished_by_id[] = "DELETE FROM unfinished WHERE id = ?";
 
 // ── history ──
 inline constexpr char insert_event[] = R"sql(

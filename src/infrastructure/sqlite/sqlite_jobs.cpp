@@ -33,6 +33,7 @@ SqliteJobs::SqliteJobs(sqlite3* connection, JobQueries& queries, QueueIndex& ind
       insert_done_(connection, sql::insert_done),
       insert_unfinished_(connection, sql::insert_unfinished),
       delete_unfinished_(connection, sql::delete_unfinished),
+      delete_unfinished_by_id_(connection, sql::delete_unfinished_by_id),
       update_lease_(connection, sql::update_lease),
       delete_lease_(connection, sql::delete_lease) {}
 
@@ -115,10 +116,7 @@ void SqliteJobs::requeue(std::span<const Job> jobs) {
 void SqliteJobs::finish(std::span<const Job> jobs) {
     insert_done_.run(jobs, bind_done);
     for (const Job& job : jobs) {
-        const JobSpec& spec = job.spec;
-        if (!spec.project.empty()) {
-            delete_unfinished_.with(spec.project, spec.type, spec.id).run_on_one_row();
-        }
+        if (!job.spec.project.empty()) forget_unfinished(job.spec);
         index_.live().forget(job.spec.id);
         if (job.lease) {
             keep_lease(job);
@@ -131,9 +129,16 @@ void SqliteJobs::finish(std::span<const Job> jobs) {
     marks_.jobs_finished(jobs.size());
 }
 
-// The caller has decided by the token that it read in this same transaction.
+// A row that was changed from outside may name another project or type than the job came with.
+void SqliteJobs::forget_unfinished(const JobSpec& spec) {
+    delete_unfinished_.with(spec.project, spec.type, spec.id).run();
+    if (delete_unfinished_.changes() == 0) delete_unfinished_by_id_.with(spec.id).run();
+}
+
+// The caller has decided by the token that it read in this same transaction. Somebody may have
+// removed the row from outside.
 void SqliteJobs::close_lease(JobId id) {
-    delete_lease_.with(id).run_on_one_row();
+    delete_lease_.with(id).run();
     index_.leases().erase(id);
     index_.ready().free_keys(id);
 }

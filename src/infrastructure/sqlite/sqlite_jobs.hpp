@@ -31,6 +31,7 @@ class SqliteJobs final : public JobStore {
 
   private:
     void write(std::span<const Arrival> arrivals);
+    void forget_unfinished(const JobSpec& spec);
     void close_lease(JobId id);
     void keep_lease(const Job& job);
     void leave_queue(const Job& job);
@@ -46,6 +47,7 @@ class SqliteJobs final : public JobStore {
     Insert insert_done_;
     Statement insert_unfinished_;
     Statement delete_unfinished_;
+    Statement delete_unfinished_by_id_;
     Statement update_lease_;
     Statement delete_lease_;
 };

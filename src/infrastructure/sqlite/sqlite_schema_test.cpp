@@ -264,6 +264,8 @@ TEST_F(SqliteSchemaTest, ListsAreDrivenByTheTableOrIndexThatIsShortest) {
         {{.type = "t", .project = "p"}, "job_by_type (project=? AND type=? AND rowid<?)"},
         {{.states = {JobState::queued}, .type = "t", .project = "p"},
          "SEARCH u USING PRIMARY KEY (project=? AND type=? AND id<?)"},
+        {{.states = {JobState::running}, .type = "t", .project = "p"},
+         "SEARCH l USING INTEGER PRIMARY KEY (rowid<?)"},
         {{.states = {JobState::succeeded}, .type = "t", .project = "p"},
          "done_by_type (project=? AND type=? AND state=? AND id<?)"},
         {{.states = {JobState::canceled, JobState::timed_out}, .type = "t", .project = "p"},
