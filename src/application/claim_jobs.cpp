@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 
 #include "application/deploy/placements.hpp"
 #include "application/error_detail.hpp"
@@ -19,6 +18,11 @@ namespace {
 
 constexpr int lost_max =
     1000;  // in one transaction, so that one failed site does not stall the others
+
+// So many jobs are taken at once for a claim, and then as many again while what it has is not
+// large: the answer of a claim cannot be made piece by piece.
+constexpr int taken_at_once = 100;
+constexpr std::size_t large_bytes = 4 * 1024 * 1024;
 
 constexpr Duration clocks_differ_by = std::chrono::seconds(2);
 
@@ -81,33 +85,53 @@ void end_what_cannot_start(Transaction& tx, std::vector<Job>& jobs) {
     finish_jobs(tx, ended);
 }
 
-// Takes up to `limit` jobs for each claim, and returns how many of them each lost again because
-// they could not start.
-std::vector<int> take_jobs(Transaction& tx, std::span<const ClaimJobs> claims,
-                           const std::vector<int>& limits, std::vector<Claimed>& claimed) {
+// What a claim took in one round.
+struct Taken {
+    int count = 0;
+    int lost = 0;  // of them, because they could not start
+};
+
+// Takes up to `limit` jobs for each claim.
+std::vector<Taken> take_jobs(Transaction& tx, std::span<const ClaimJobs> claims,
+                             const std::vector<int>& limits, std::vector<Claimed>& claimed) {
     std::vector<LeaseStore::Wanted> wanted;
     wanted.reserve(claims.size());
     for (std::size_t i = 0; i < claims.size(); ++i)
         wanted.push_back({&claims[i].filter, limits[i]});
-    std::vector<std::vector<Job>> taken = tx.leases().take(wanted, tx.now());
+    std::vector<std::vector<Job>> jobs = tx.leases().take(wanted, tx.now());
     tx.skip_tokens(tx.leases().newest_token());
 
-    std::vector<int> lost(claims.size());
+    std::vector<Taken> taken(claims.size());
     for (std::size_t i = 0; i < claims.size(); ++i) {
-        if (taken[i].empty()) continue;
-        for (Job& job : taken[i]) lease_job(tx, job, claims[i]);
-        tx.leases().open(taken[i]);
-        const std::size_t before = taken[i].size();
-        end_what_cannot_start(tx, taken[i]);
-        deploy::place_claimed(tx, taken[i]);
-        lost[i] = static_cast<int>(before - taken[i].size());
+        if (jobs[i].empty()) continue;
+        for (Job& job : jobs[i]) lease_job(tx, job, claims[i]);
+        tx.leases().open(jobs[i]);
+        const std::size_t before = jobs[i].size();
+        end_what_cannot_start(tx, jobs[i]);
+        deploy::place_claimed(tx, jobs[i]);
+        taken[i] = {static_cast<int>(before), static_cast<int>(before - jobs[i].size())};
         if (claimed[i].empty()) {
-            claimed[i] = std::move(taken[i]);
+            claimed[i] = std::move(jobs[i]);
         } else {
-            std::move(taken[i].begin(), taken[i].end(), std::back_inserter(claimed[i]));
+            std::move(jobs[i].begin(), jobs[i].end(), std::back_inserter(claimed[i]));
         }
     }
-    return lost;
+    return taken;
+}
+
+bool are_large(std::span<const Job> jobs) {
+    std::size_t bytes = 0;
+    for (const Job& job : jobs) bytes += job.spec.payload.size();
+    return bytes >= large_bytes;
+}
+
+// How many jobs the claim takes in the next round, after one in which it asked for `limit`. What
+// could not start made room, and perhaps let others forward that wait for the same key.
+int next_limit(const ClaimJobs& claim, const Claimed& claimed, Taken taken, int limit) {
+    const int missing = claim.limit - static_cast<int>(claimed.size());
+    const bool had_enough = taken.count > 0 && taken.count == limit;
+    if (!had_enough || missing == 0) return taken.lost;
+    return missing > taken.lost && are_large(claimed) ? 0 : std::min(missing, taken_at_once);
 }
 
 }  // namespace
@@ -115,13 +139,15 @@ std::vector<int> take_jobs(Transaction& tx, std::span<const ClaimJobs> claims,
 std::vector<Result<Claimed>> claim_jobs(Transaction& tx, std::span<const ClaimJobs> claims) {
     std::vector<int> limits;
     limits.reserve(claims.size());
-    for (const ClaimJobs& claim : claims) limits.push_back(claim.limit);
+    for (const ClaimJobs& claim : claims) limits.push_back(std::min(claim.limit, taken_at_once));
     std::vector<Claimed> claimed(claims.size());
-    // What could not start made room, and perhaps let others forward that wait for the same key.
     int lost = 0;
     do {
-        limits = take_jobs(tx, claims, limits, claimed);
-        lost += std::accumulate(limits.begin(), limits.end(), 0);
+        const std::vector<Taken> taken = take_jobs(tx, claims, limits, claimed);
+        for (std::size_t i = 0; i < claims.size(); ++i) {
+            lost += taken[i].lost;
+            limits[i] = next_limit(claims[i], claimed[i], taken[i], limits[i]);
+        }
     } while (lost < lost_max && std::any_of(limits.begin(), limits.end(), std::identity()));
 
     std::vector<Result<Claimed>> answers;

@@ -60,6 +60,34 @@ TEST(ClaimJobs, AnswersWithNothingWhenThereIsNothing) {
     EXPECT_TRUE(engine.claim().empty());
 }
 
+TEST(ClaimJobs, TakesManySmallJobsButOfLargeOnesAHundred) {
+    TestEngine engine;
+    for (int i = 0; i < 250; ++i) engine.submit(spec());
+    EXPECT_EQ(engine.claim({}, 230).size(), 230u);
+    EXPECT_EQ(engine.claim({}, 230).size(), 20u);
+    JobSpec large = spec();
+    large.payload = '"' + std::string(100'000, 'x') + '"';
+    for (int i = 0; i < 130; ++i) engine.submit(large);
+
+    EXPECT_EQ(engine.claim({}, 1000).size(), 100u);
+    EXPECT_EQ(engine.claim({}, 1000).size(), 30u);
+}
+
+TEST(ClaimJobs, TakesAllThatThereIsForSeveralClaimsAtOnce) {
+    TestEngine engine;
+    for (int i = 0; i < 250; ++i) engine.submit(spec());
+    Batch batch;
+    const auto first = put(batch, engine.claim_command({}, 300));
+    const auto second = put(batch, engine.claim_command({}, 120));
+    const auto third = put(batch, engine.claim_command({}, 5));
+
+    engine.run(batch);
+
+    EXPECT_EQ((**first)->size() + (**second)->size() + (**third)->size(), 250u);
+    EXPECT_GE((**second)->size(), 100u);
+    EXPECT_EQ((**third)->size(), 5u);
+}
+
 TEST(ClaimJobs, HandsAJobOutOnce) {
     TestEngine engine;
     engine.submit(spec());

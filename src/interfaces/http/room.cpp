@@ -87,7 +87,7 @@ void make_room_for_waiting(const Connections& all, AnswerMemory& answers, Instan
     const Connection* first = answers.first_waiting();
     if (first == nullptr) return;
     while (!first->has_room()) {
-        if (!cut_reader(all, nullptr, newest, now)) return;
+        if (!cut_reader(all, first, newest, now)) return;
         answers.note_cut();
     }
 }

@@ -80,17 +80,14 @@ void list_apps(Call call) {
     if (!params) return call.reply.send(refusal_of(params.error(), request_id));
     const auto query = read_page(*params);
     if (!query) return call.reply.send(refusal_of(query.error(), request_id));
-    Question question = [caller = *call.caller, query = *query,
-                         &secrets = call.app.rules.secrets](JobReader& reader) -> Result<Response> {
-        const EntityFilter filter{.tenant = caller.tenant, .kind = "app"};
-        const auto page = read_chosen(reader.entities(), filter, query, [&](const Entity& app) {
-            return rules::role_of(app, caller).has_value();
-        });
-        return page_response(query, page, [&](JsonWriter& json, const Entity& app) {
-            write_app(json, app, secrets);
-        });
+    const Choice of_caller{.filter = {.tenant = call.caller->tenant, .kind = "app"},
+                           .accepts = [caller = *call.caller](const Entity& app) {
+                               return rules::role_of(app, caller).has_value();
+                           }};
+    const auto write = [&secrets = call.app.rules.secrets](JsonWriter& json, const Entity& app) {
+        write_app(json, app, secrets);
     };
-    ask(std::move(call), std::move(question));
+    answer_from_store(call, entity_page(*query, of_caller, write), refusal_of);
 }
 
 void get_app(Call call) {

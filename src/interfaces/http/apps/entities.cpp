@@ -6,6 +6,7 @@
 
 #include "interfaces/http/apps/entity_json.hpp"
 #include "interfaces/http/native/fields.hpp"
+#include "interfaces/http/native/pages.hpp"
 
 namespace sluice::http::apps {
 namespace {
@@ -54,40 +55,63 @@ void list_in_app(Call call, std::string_view kind) {
     auto query = read_list(call, kind);
     if (!query) return call.reply.send(refusal_of(query.error(), call.request.request_id));
     const SecretMarks& secrets = call.app.rules.secrets;
-    ask_in_app(
-        std::move(call),
-        [query = *std::move(query), &secrets](JobReader& reader,
-                                              const Entity& app) -> Result<Response> {
-            EntityFilter filter = query.filter;
-            filter.tenant = app.key.tenant;
-            filter.parent = app.key.id;
-            const Page<Entity> page{reader.entities().list(filter, newest_entity,
-                                                           query.page.offset(), query.page.limit),
-                                    reader.entities().count(filter)};
-            return page_response(query.page, page, [&](JsonWriter& json, const Entity& entity) {
-                write_entity(json, entity, secrets);
-            });
-        });
+    list_of_app(std::move(call),
+                [query = *std::move(query), &secrets](JobReader& reader, const Entity& app) {
+                    EntityFilter filter = query.filter;
+                    filter.tenant = app.key.tenant;
+                    filter.parent = app.key.id;
+                    const auto write = [&secrets](JsonWriter& json, const Entity& entity) {
+                        write_entity(json, entity, secrets);
+                    };
+                    return entity_page(query.page, {.filter = filter}, write)(reader);
+                });
 }
 
-Page<Entity> read_chosen(EntityReader& entities, const EntityFilter& filter, const PageQuery& query,
-                         const std::function<bool(const Entity&)>& accepts) {
-    constexpr int step = 200;
-    Page<Entity> page;
-    std::int64_t before = newest_entity;
+PieceQuestion entity_page(const PageQuery& query, Choice choice, WriteEntity write) {
+    const auto fetch = [choice, offset = query.offset()](JobReader& reader, std::int64_t before,
+                                                         int count) {
+        const std::int64_t skipped = before == newest_entity ? offset : 0;
+        return choice.list(reader.entities(), before, skipped, count);
+    };
+    const auto end = [choice, query](JobReader& reader, std::int64_t) {
+        return page_end(query, choice.count(reader.entities()));
+    };
+    native::NumberedPage<decltype(fetch), WriteEntity, decltype(end)> page{
+        std::string(page_begin), fetch, std::move(write), end, newest_entity, query.limit};
+    page.bytes_left = SIZE_MAX;  // pages are numbered, so that none can end early
+    return page;
+}
+
+std::vector<Entity> Choice::list(EntityReader& entities, std::int64_t before, std::int64_t skipped,
+                                 int count) const {
+    if (!accepts) return entities.list(filter, before, skipped, count);
+    std::vector<Entity> chosen;
+    walk(entities, before, [&](Entity& entity) {
+        if (skipped-- <= 0) chosen.push_back(std::move(entity));
+        return std::ssize(chosen) < count;
+    });
+    return chosen;
+}
+
+std::int64_t Choice::count(EntityReader& entities) const {
+    if (!accepts) return entities.count(filter);
+    std::int64_t total = 0;
+    walk(entities, newest_entity, [&](Entity&) { return ++total > 0; });
+    return total;
+}
+
+// Calls `take` with each that is chosen, as long as it wants more.
+void Choice::walk(EntityReader& entities, std::int64_t before,
+                  const std::function<bool(Entity&)>& take) const {
+    constexpr int step = 32;  // they may be large
     for (bool more = true; more;) {
         auto some = entities.list(filter, before, 0, step);
         more = static_cast<int>(some.size()) == step;
         for (Entity& entity : some) {
             before = entity.number;
-            if (!accepts(entity)) continue;
-            const std::int64_t place = page.total++;
-            if (place >= query.offset() && place < query.offset() + query.limit) {
-                page.items.push_back(std::move(entity));
-            }
+            if (accepts(entity) && !take(entity)) return;
         }
     }
-    return page;
 }
 
 }  // namespace sluice::http::apps

@@ -84,20 +84,20 @@ void list_migrations(Call call) {
     if (!query) return call.reply.send(refusal_of(query.error(), call.request.request_id));
     const std::string id(call.second);
     const SecretMarks& secrets = call.app.rules.secrets;
-    ask_in_app(
+    list_of_app(
         std::move(call),
-        [id, query = *query, &secrets](JobReader& reader, const Entity& app) -> Result<Response> {
+        [id, query = *query, &secrets](JobReader& reader, const Entity& app) -> Result<StorePiece> {
             const auto found = rules::find_in_app(reader.entities(), app, "environment", id);
             if (!found) return found.error();
-            const EntityFilter of_app{
-                .tenant = app.key.tenant, .kind = "migration", .parent = app.key.id};
-            const auto page =
-                read_chosen(reader.entities(), of_app, query, [&](const Entity& migration) {
+            const Choice of_environment{
+                .filter = {.tenant = app.key.tenant, .kind = "migration", .parent = app.key.id},
+                .accepts = [id](const Entity& migration) {
                     return text_of(migration.attributes, "environment_id") == id;
-                });
-            return page_response(query, page, [&](JsonWriter& json, const Entity& entity) {
+                }};
+            const auto write = [&secrets](JsonWriter& json, const Entity& entity) {
                 write_entity(json, entity, secrets);
-            });
+            };
+            return entity_page(query, of_environment, write)(reader);
         });
 }
 

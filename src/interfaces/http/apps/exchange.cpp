@@ -26,14 +26,6 @@ Show changed_response(const App& app) {
 
 using FindApp = Result<Entity> (*)(JobReader&, const Caller&, const std::string& id);
 
-PieceQuestion in_one_piece(Question question) {
-    return [question = std::move(question)](JobReader& reader) -> Result<StorePiece> {
-        auto response = question(reader);
-        if (!response) return response.error();
-        return StorePiece{.response = *std::move(response)};
-    };
-}
-
 PiecesInApp in_one_piece(QuestionInApp question) {
     return [question = std::move(question)](JobReader& reader,
                                             const Entity& app) -> Result<StorePiece> {
@@ -69,12 +61,12 @@ Result<Entity> find_app_or_project(JobReader& reader, const Caller& caller, cons
 
 }  // namespace
 
-void ask(Call call, Question question) {
-    answer_from_store(call, in_one_piece(std::move(question)), refusal_of);
+void ask_in_app(Call call, QuestionInApp question) {
+    list_of_app(std::move(call), in_one_piece(std::move(question)));
 }
 
-void ask_in_app(Call call, QuestionInApp question) {
-    ask_with_app(std::move(call), in_one_piece(std::move(question)),
+void list_of_app(Call call, PiecesInApp question) {
+    ask_with_app(std::move(call), std::move(question),
                  [](JobReader& reader, const Caller& caller, const std::string& id) {
                      return rules::find_app(reader.entities(), caller, id);
                  });

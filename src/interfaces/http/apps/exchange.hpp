@@ -16,16 +16,15 @@ namespace sluice::http::apps {
 namespace rules = sluice::apps;
 
 // Runs on a thread for questions.
-using Question = std::function<Result<Response>(JobReader&)>;
 using QuestionInApp = std::function<Result<Response>(JobReader&, const Entity& app)>;
 
 using PiecesInApp = std::function<Result<StorePiece>(JobReader&, const Entity& app)>;
 
-// Answers what the question gives.
-void ask(Call call, Question question);
-
-// The same about the app in the path, of which the caller must be a member.
+// Answers what the question gives about the app in the path, of which the caller must be a member.
 void ask_in_app(Call call, QuestionInApp question);
+
+// The same with an answer that may be large.
+void list_of_app(Call call, PiecesInApp question);
 
 // The same about its jobs. Admins may also ask about the jobs of a project that is no app here.
 void ask_about_jobs(Call call, QuestionInApp question);

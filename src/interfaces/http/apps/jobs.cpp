@@ -96,7 +96,9 @@ PieceQuestion log_page(const Job& job, const PageQuery& query) {
     const auto fetch = [id = job.spec.id](JobReader& reader, std::int64_t after, int count) {
         return reader.logs(id, after, count);
     };
-    const auto end = [query, total = job.log_seq](std::int64_t) { return page_end(query, total); };
+    const auto end = [query, total = job.log_seq](JobReader&, std::int64_t) {
+        return page_end(query, total);
+    };
     native::NumberedPage<decltype(fetch), decltype(&write_log_line), decltype(end)> page{
         std::string(page_begin), fetch, write_log_line, end, query.offset(), query.limit};
     page.bytes_left = SIZE_MAX;

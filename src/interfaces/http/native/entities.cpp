@@ -19,33 +19,21 @@ void refuse(const Call& call, const Error& error) {
     call.reply.send(problem_of(error, call.request.request_id));
 }
 
-struct EntityPage {
-    std::vector<Entity> entities;
-    bool more = false;
-};
-
-EntityPage read_entity_page(EntityReader& reader, const EntityListQuery& query) {
-    EntityPage page;
-    page.entities = reader.list(query.filter, query.before, 0, query.limit + 1);
-    // One more than asked for was read, to know whether there is one.
-    page.more = std::ssize(page.entities) > query.limit;
-    if (page.more) page.entities.pop_back();
-    return page;
-}
-
-std::string entity_list_text(std::string_view list, const EntityListQuery& query,
-                             const EntityPage& page, const SecretMarks& secrets) {
-    std::string out;
-    JsonWriter json(out);
-    json.begin_object();
-    json.key(list);
-    json.begin_array();
-    for (const Entity& entity : page.entities) write_entity(json, entity, secrets);
-    json.end_array();
-    json.field("next_cursor", page.more ? std::optional(entity_cursor(query, page.entities.back()))
-                                        : std::nullopt);
-    json.end_object();
-    return out;
+PieceQuestion entity_page(std::string_view list, const EntityListQuery& query,
+                          const SecretMarks& secrets) {
+    const auto fetch = [filter = query.filter](JobReader& reader, std::int64_t before, int count) {
+        return reader.entities().list(filter, before, 0, count);
+    };
+    const auto write = [&secrets](JsonWriter& json, const Entity& entity) {
+        write_entity(json, entity, secrets);
+    };
+    const auto end = [query](JobReader& reader, std::int64_t last) -> std::string {
+        const bool more = !reader.entities().list(query.filter, last, 0, 1).empty();
+        if (!more) return R"(],"next_cursor":null})";
+        return fmt::format(R"(],"next_cursor":"{}"}})", entity_cursor(query, last));
+    };
+    return NumberedPage<decltype(fetch), decltype(write), decltype(end)>{
+        fmt::format("{{\"{}\":[", list), fetch, write, end, query.before, query.limit};
 }
 
 // Answers a question about one entity, with what `question` makes.
@@ -111,14 +99,9 @@ std::string percent_encoded(std::string_view text) {
 }  // namespace
 
 void list_of_kind(Call call, std::string_view kind, std::string_view list) {
-    auto query = read_entity_list(call, kind);
+    const auto query = read_entity_list(call, kind);
     if (!query) return refuse(call, query.error());
-    answer_from_store(call,
-                      [query = *std::move(query), list,
-                       &secrets = call.app.rules.secrets](JobReader& reader) -> Result<StorePiece> {
-                          return json_piece(entity_list_text(
-                              list, query, read_entity_page(reader.entities(), query), secrets));
-                      });
+    answer_from_store(call, entity_page(list, *query, call.app.rules.secrets));
 }
 
 void create_of_kind(Call call, std::string_view kind) {

@@ -6,12 +6,13 @@
 #include <string>
 #include <string_view>
 
+#include "domain/entity.hpp"
 #include "domain/result.hpp"
 #include "interfaces/http/native/fields.hpp"
 #include "interfaces/http/store_answer.hpp"
 #include "json/json_writer.hpp"
 
-// Pages of what is numbered: events and log lines.
+// Pages of what is numbered: events, log lines and entities.
 namespace sluice::http::native {
 
 struct Page {
@@ -29,15 +30,23 @@ inline Result<Page> read_page(const QueryParams& params) {
     return Page{*after, static_cast<int>(*limit)};
 }
 
+template <class Item>
+std::int64_t number_of(const Item& item) {
+    return item.seq;
+}
+inline std::int64_t number_of(const Entity& entity) {
+    return entity.number;
+}
+
 // A page of numbered items as a question for its pieces: `begin`, the items that `fetch` reads
 // after a number, and what `end` makes of the number to go on after. A page that gets long ends
-// early.
+// early. "After" is the order in which `fetch` gives them, which may lead to lower numbers.
 template <class Fetch, class Write, class End>
 struct NumberedPage {
     std::string begin;
     Fetch fetch;  // (JobReader&, after, count) → items in order
     Write write;  // (JsonWriter&, item)
-    End end;      // (after) → text
+    End end;      // (JobReader&, after) → text
     std::int64_t after = 0;
     int left = 0;
     std::size_t bytes_left = page_bytes - 256;  // the rest is for the end
@@ -48,7 +57,7 @@ struct NumberedPage {
         NumberedPage place = *this;  // where the piece ends
         std::string text = std::move(place.begin);
         const bool ended = place.read(reader, text);
-        if (ended) return json_piece(text + end(place.after));
+        if (ended) return json_piece(text + end(reader, place.after));
         StorePiece piece = json_piece(std::move(text));
         place.begin.clear();
         piece.rest = std::move(place);
@@ -91,7 +100,7 @@ struct NumberedPage {
         }
         bytes_left -= std::min(bytes, bytes_left);
         has_items = true;
-        after = item.seq;
+        after = number_of(item);
         --left;
         return true;
     }
@@ -101,7 +110,7 @@ struct NumberedPage {
 template <class Fetch, class Write>
 PieceQuestion numbered_page(std::string_view list, std::string_view next, Page page, Fetch fetch,
                             Write write) {
-    const auto end = [next](std::int64_t after) {
+    const auto end = [next](JobReader&, std::int64_t after) {
         return fmt::format("],\"{}\":{}}}", next, after);
     };
     return NumberedPage<Fetch, Write, decltype(end)>{

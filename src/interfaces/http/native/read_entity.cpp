@@ -147,8 +147,8 @@ Result<EntityListQuery> read_entity_list(const Call& call, std::string_view kind
     return query;
 }
 
-std::string entity_cursor(const EntityListQuery& query, const Entity& last) {
-    return to_text(JobId{last.number}) + query.filter_mark;
+std::string entity_cursor(const EntityListQuery& query, std::int64_t last_number) {
+    return to_text(JobId{last_number}) + query.filter_mark;
 }
 
 }  // namespace sluice::http::native

@@ -30,6 +30,6 @@ struct EntityListQuery {
 Result<EntityListQuery> read_entity_list(const Call& call, std::string_view kind_in_path);
 
 // What goes on after this entity, as the next page's cursor.
-std::string entity_cursor(const EntityListQuery& query, const Entity& last);
+std::string entity_cursor(const EntityListQuery& query, std::int64_t last_number);
 
 }  // namespace sluice::http::native

@@ -16,9 +16,7 @@ Result<EntityListQuery> read_list(std::string_view query, const std::string& ten
 }
 
 std::string cursor_of(std::string_view query) {
-    Entity last;
-    last.number = 5;
-    return "cursor=" + entity_cursor(*read_list(query), last);
+    return "cursor=" + entity_cursor(*read_list(query), 5);
 }
 
 TEST(EntityCursor, LeadsOnInTheListThatGaveIt) {
