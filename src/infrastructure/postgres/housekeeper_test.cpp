@@ -24,9 +24,11 @@ class PostgresHousekeeper : public testing::Test {
         return Row(result, 0).integer();
     }
 
-    bool eventually_one(const std::string& text) {
-        for (const Duration end = since_boot() + 5s; since_boot() < end;) {
+    bool eventually_one(
+        const std::string& text, const std::function<void()>& meanwhile = [] {}) {
+        for (const Duration end = since_boot() + 30s; since_boot() < end;) {
             if (ask(text) == 1) return true;
+            meanwhile();
             std::this_thread::sleep_for(10ms);
         }
         return false;
@@ -94,9 +96,10 @@ TEST_F(PostgresHousekeeper, VacuumsWhatIsLittered) {
     ASSERT_TRUE(eventually_one("SELECT n_dead_tup > 20000" + counts));
     Housekeeper housekeeper(options(0s), time);
 
-    housekeeper.look_around(true);
-
-    EXPECT_TRUE(eventually_one("SELECT vacuum_count > 0 AND n_dead_tup = 0" + counts));
+    // A snapshot of the server's own, such as for statistics, may keep a first vacuum from
+    // cleaning.
+    EXPECT_TRUE(eventually_one("SELECT vacuum_count > 0 AND n_dead_tup = 0" + counts,
+                               [&] { housekeeper.look_around(true); }));
 }
 
 TEST_F(PostgresHousekeeper, StopsInTheMiddleOfAStatement) {
