@@ -211,8 +211,9 @@ std::vector<PendingClaim> Engine::answer_without_store(Batch& batch, Timestamp n
 
 void Engine::run_in_transaction(Batch& batch, Timestamp now, Ran& ran) {
     const auto session = store_.begin();
-    Transaction tx(*session, *options_.rules, now, ids_, chance_);
     session->reserve(subjects_of(batch));
+    if (options_.clock) now = std::max(now, options_.clock->now());
+    Transaction tx(*session, *options_.rules, now, ids_, chance_);
     run_words_of_workers(tx, batch);
     if (options_.sweeps && store_due_ <= now && !leases_wait()) {
         end_overdue_jobs(tx, sweep_limit);

@@ -46,6 +46,9 @@ class Engine {
         const Rules* rules = &Rules::built_in();  // outlives the engine
         // Where others take the heartbeats: what they tell the one that sweeps. Outlives them.
         HeartbeatDelays* delays = nullptr;
+        // Asked again once a session has what it decides on: until then it may have waited, or the
+        // process stood still. None: the time of the run counts. Outlives the engine.
+        Clock* clock = nullptr;
     };
 
     Engine(Store& store, Options options);

@@ -74,6 +74,23 @@ TEST_F(Delays, AreGivenBackWhenHeartbeatsWereRefusedElsewhere) {
     EXPECT_NE(state_after_sweep(job), JobState::running) << "they are given back once";
 }
 
+// A node that stood still decides anew when it goes on; the time before that is over.
+TEST_F(Delays, OfASessionDoNotShortenTheLeasesThatItGives) {
+    Engine late(store, {.node = 3, .clock = &clock});
+    started();
+    Batch batch;
+    put(batch, submission({spec()}));
+    const auto claimed = put(batch, ClaimJobs{.worker_id = "w", .term = 5s});
+    clock.time = at(7);
+
+    late.run(batch, at(0));
+    batch.deliver();
+
+    const Job job = claimed->value()->front();
+    EXPECT_EQ(job.started_at, at(7));
+    EXPECT_EQ(job.lease->until, at(12));
+}
+
 TEST_F(Delays, HoldLeasesWhileARunIsStuck) {
     const Job job = started();
     clock.time = at(2);

@@ -31,7 +31,8 @@ EngineRoom::EngineRoom(const Config& config, Telemetry& telemetry, Committer::De
                                     .seed = std::random_device()(),
                                     .idempotency_memory = config.idempotency_memory,
                                     .rules = &rules_,
-                                    .delays = &*delays_});
+                                    .delays = &*delays_,
+                                    .clock = clock_.get()});
         committers_.push_back(
             std::make_unique<Committer>(engine, *clock_, telemetry, deliver, watch_.get()));
         committers.push_back(committers_.back().get());
