@@ -238,7 +238,7 @@ void clean_up_app(Call call) {
                 call.reply.send(
                     success(cleaned_up_text(request, runtime, purged_text(request, counts))));
             };
-            // What the node did is told all the same.
+            // The answer tells what the agent did, although the app is not purged.
             const auto not_purged = [call, request, runtime](const Error& error) {
                 if (error.code != ErrorCode::conflict) return call.reply.send(refused(error));
                 call.reply.send(
