@@ -68,7 +68,7 @@ std::vector<JobId> submit(RunningEngine& engine, int count) {
     for (int left = count; left > 0; left -= batch) {
         const auto size = static_cast<std::size_t>(std::min(left, batch));
         for (const Job& job : engine.submit_all(std::vector<JobSpec>(size, spec("bench.job")))) {
-            ids.push_back(job.spec.id);
+            ids.push_back(job.spec->id);
         }
     }
     return ids;
@@ -78,7 +78,7 @@ void check_all_succeeded(Store& store, const std::vector<JobId>& ids) {
     const auto reader = store.reader();
     for (const JobId id : ids) {
         const auto job = reader->find_one(id);
-        if (!job || job->state != JobState::succeeded || job->attempt != 1) {
+        if (!job || job->now.state != JobState::succeeded || job->now.attempt != 1) {
             die("job " + to_text(id) + " did not succeed at its first attempt");
         }
     }

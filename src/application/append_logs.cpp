@@ -17,24 +17,25 @@ bool is_repeat(Lease& lease, const LogEntry& entry) {
 Appended append_to(Transaction& tx, Job& job, const AppendLogs& as_sent,
                    std::vector<LogLine>& lines) {
     Lease& lease = *job.lease;
-    if (as_sent.batch_mark != 0 && as_sent.batch_mark == lease.batch_mark) return {job.log_seq, 0};
+    if (as_sent.batch_mark != 0 && as_sent.batch_mark == lease.batch_mark)
+        return {job.now.log_seq, 0};
     lease.batch_mark = as_sent.batch_mark;
     const auto clean = without_secrets(as_sent, tx.rules(), job.spec);
     const AppendLogs& batch = clean ? *clean : as_sent;
     int stored = 0;
     for (const LogEntry& entry : batch.entries) {
         if (is_repeat(lease, entry)) continue;
-        lines.push_back({.job = job.spec.id,
-                         .seq = ++job.log_seq,
-                         .attempt = job.attempt,
+        lines.push_back({.job = job.spec->id,
+                         .seq = ++job.now.log_seq,
+                         .attempt = job.now.attempt,
                          .level = entry.level,
                          .message = entry.message,
                          .data = entry.data,
                          .at = entry.at.value_or(tx.now()),
-                         .event_seq = job.head.seq});
+                         .event_seq = job.now.head.seq});
         ++stored;
     }
-    return {job.log_seq, stored};
+    return {job.now.log_seq, stored};
 }
 
 }  // namespace

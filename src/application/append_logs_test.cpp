@@ -35,10 +35,10 @@ TEST(AppendLogs, NumbersLinesWithoutGaps) {
     EXPECT_EQ(first->last_seq, 2);
     EXPECT_EQ(first->stored, 2);
     EXPECT_EQ(second->last_seq, 3);
-    const auto logs = engine.logs(job.spec.id);
+    const auto logs = engine.logs(job.spec->id);
     ASSERT_EQ(messages(logs), (Messages{"a", "b", "c"}));
     for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(logs[i].seq, std::int64_t(i) + 1);
-    EXPECT_EQ(engine.find(job.spec.id).log_seq, 3);
+    EXPECT_EQ(engine.find(job.spec->id).log_seq, 3);
 }
 
 TEST(AppendLogs, KeepsWhatTheWorkerSaid) {
@@ -51,7 +51,7 @@ TEST(AppendLogs, KeepsWhatTheWorkerSaid) {
         {{.level = LogLevel::error, .message = unusual_text, .data = R"({"n": 1})", .at = at(-5)},
          entry("without a time")}));
 
-    const auto logs = engine.logs(job.spec.id);
+    const auto logs = engine.logs(job.spec->id);
     EXPECT_EQ(logs[0].level, LogLevel::error);
     EXPECT_EQ(logs[0].message, unusual_text);
     EXPECT_EQ(logs[0].data, R"({"n": 1})");
@@ -73,7 +73,7 @@ TEST(AppendLogs, GoesOnCountingInTheNextAttempt) {
 
     EXPECT_EQ(answer->last_seq, 3);
     EXPECT_EQ(answer->stored, 1);
-    EXPECT_EQ(engine.logs(first.spec.id).back().attempt, 2);
+    EXPECT_EQ(engine.logs(first.spec->id).back().attempt, 2);
 }
 
 TEST(AppendLogs, PlacesLinesAndEventsOnOneSequence) {
@@ -88,8 +88,8 @@ TEST(AppendLogs, PlacesLinesAndEventsOnOneSequence) {
     engine.report(second, Outcome::succeeded);
 
     std::vector<std::int64_t> positions;
-    for (const Event& event : engine.events(first.spec.id)) positions.push_back(event.position());
-    for (const LogLine& line : engine.logs(first.spec.id)) positions.push_back(line.position());
+    for (const Event& event : engine.events(first.spec->id)) positions.push_back(event.position());
+    for (const LogLine& line : engine.logs(first.spec->id)) positions.push_back(line.position());
 
     // submitted, claimed, a, b, retried, claimed, c, succeeded
     EXPECT_EQ(positions, (std::vector<std::int64_t>{1, 2, 5, 6, 8, 3, 4, 7}));
@@ -106,7 +106,7 @@ TEST(AppendLogs, StoresALineOfItsOwnNumberOnce) {
     EXPECT_EQ(repeat->stored, 0);
     EXPECT_EQ(repeat->last_seq, 2);
     EXPECT_EQ(overlap->stored, 1);
-    EXPECT_EQ(messages(engine.logs(job.spec.id)), (Messages{"a", "b", "c"}));
+    EXPECT_EQ(messages(engine.logs(job.spec->id)), (Messages{"a", "b", "c"}));
 }
 
 TEST(AppendLogs, AllowsGapsInTheWorkersNumbers) {
@@ -116,7 +116,7 @@ TEST(AppendLogs, AllowsGapsInTheWorkersNumbers) {
     const auto answer = engine.ask(lines(job, {entry("a", 10), entry("b", 20), entry("late", 15)}));
 
     EXPECT_EQ(answer->stored, 2);
-    EXPECT_EQ(engine.logs(job.spec.id).back().seq, 2);
+    EXPECT_EQ(engine.logs(job.spec->id).back().seq, 2);
 }
 
 TEST(AppendLogs, StoresAMarkedBatchOnce) {
@@ -142,7 +142,7 @@ TEST(AppendLogs, StoresEqualLinesWithoutNumberOrMarkAgain) {
     (void)engine.ask(lines(job, {entry("tick")}));
     (void)engine.ask(lines(job, {entry("tick")}));
 
-    EXPECT_EQ(engine.logs(job.spec.id).size(), 2u);
+    EXPECT_EQ(engine.logs(job.spec->id).size(), 2u);
 }
 
 TEST(AppendLogs, UnderAStaleLeaseIsRefusedAndChangesNothing) {
@@ -154,8 +154,8 @@ TEST(AppendLogs, UnderAStaleLeaseIsRefusedAndChangesNothing) {
     const auto answer = engine.ask(lines(old, {entry("zombie")}));
 
     EXPECT_EQ(refusal(answer), ErrorCode::lease_lost);
-    EXPECT_TRUE(engine.logs(old.spec.id).empty());
-    EXPECT_EQ(engine.find(old.spec.id), current);
+    EXPECT_TRUE(engine.logs(old.spec->id).empty());
+    EXPECT_EQ(engine.find(old.spec->id), current);
 }
 
 TEST(AppendLogs, AfterTheEndOfTheLeaseIsRefused) {
@@ -169,14 +169,14 @@ TEST(AppendLogs, AfterTheEndOfTheLeaseIsRefused) {
 TEST(AppendLogs, IsAllowedWhileTheWorkerOfACanceledJobStops) {
     TestEngine engine;
     const Job job = engine.start(spec());
-    engine.cancel(job.spec.id);
+    engine.cancel(job.spec->id);
 
     const auto answer = engine.ask(lines(job, {entry("cleaning up")}));
     engine.report(job, Outcome::canceled);
 
     EXPECT_TRUE(answer);
-    EXPECT_EQ(engine.find(job.spec.id).log_seq, 1);
-    EXPECT_EQ(engine.events(job.spec.id).back().log_seq, 1);
+    EXPECT_EQ(engine.find(job.spec->id).log_seq, 1);
+    EXPECT_EQ(engine.events(job.spec->id).back().log_seq, 1);
 }
 
 TEST(AppendLogs, TakesTwoBatchesForOneJobInOneCommit) {
@@ -191,7 +191,7 @@ TEST(AppendLogs, TakesTwoBatchesForOneJobInOneCommit) {
     EXPECT_EQ((**first)->last_seq, 2);
     EXPECT_EQ((**second)->last_seq, 3);
     EXPECT_EQ((**second)->stored, 1);
-    EXPECT_EQ(messages(engine.logs(job.spec.id)), (Messages{"a", "b", "c"}));
+    EXPECT_EQ(messages(engine.logs(job.spec->id)), (Messages{"a", "b", "c"}));
     EXPECT_EQ(ran.counts.log_lines, 3);
 }
 

@@ -22,7 +22,7 @@ TEST(OneBatch, TakesTheSameReportTwiceAndDoesItOnce) {
     ASSERT_TRUE(**first);
     ASSERT_TRUE(**second);
     EXPECT_EQ(***second, ***first);
-    EXPECT_EQ(engine.events(job.spec.id).size(), 3u);
+    EXPECT_EQ(engine.events(job.spec->id).size(), 3u);
 }
 
 TEST(OneBatch, TakesTheFirstOfTwoReportsThatDiffer) {
@@ -36,7 +36,7 @@ TEST(OneBatch, TakesTheFirstOfTwoReportsThatDiffer) {
 
     EXPECT_TRUE(**first);
     EXPECT_EQ(refusal(**second), ErrorCode::conflict);
-    EXPECT_EQ(engine.find(job.spec.id).state, JobState::failed);
+    EXPECT_EQ(engine.find(job.spec->id).state, JobState::failed);
 }
 
 TEST(OneBatch, TakesTheSameRetryReportTwiceAndCountsOneAttempt) {
@@ -51,21 +51,21 @@ TEST(OneBatch, TakesTheSameRetryReportTwiceAndCountsOneAttempt) {
     engine.run(batch);
 
     EXPECT_EQ(***second, ***first);
-    EXPECT_EQ(engine.find(job.spec.id).attempt, 1);
+    EXPECT_EQ(engine.find(job.spec->id).attempt, 1);
 }
 
 TEST(OneBatch, LetsAReportWinOverACancel) {
     TestEngine engine;
     const Job job = engine.start(spec());
     Batch batch;
-    const auto cancel = put(batch, CancelJob{.job = job.spec.id});
+    const auto cancel = put(batch, CancelJob{.job = job.spec->id});
     const auto report = put(batch, report_of(job, Outcome::succeeded));
 
     engine.run(batch);
 
     EXPECT_TRUE(**report);
     EXPECT_EQ(refusal(**cancel), ErrorCode::conflict);
-    EXPECT_EQ(engine.find(job.spec.id).state, JobState::succeeded);
+    EXPECT_EQ(engine.find(job.spec->id).state, JobState::succeeded);
 }
 
 TEST(OneBatch, CancelsARetryThatItMade) {
@@ -75,7 +75,7 @@ TEST(OneBatch, CancelsARetryThatItMade) {
     const Job job = engine.start(twice);
     Batch batch;
     put(batch, report_of(job, Outcome::failed));
-    const auto cancel = put(batch, CancelJob{.job = job.spec.id});
+    const auto cancel = put(batch, CancelJob{.job = job.spec->id});
     const auto claim = put(batch, engine.claim_command());
 
     engine.run(batch);
@@ -99,7 +99,7 @@ TEST(OneBatch, TakesAHeartbeatLinesAndAReportInThatOrder) {
     EXPECT_TRUE(**lines);
     EXPECT_EQ((**report)->progress, 100);
     EXPECT_EQ((**report)->log_seq, 1);
-    EXPECT_EQ(engine.events(job.spec.id).back().log_seq, 1);
+    EXPECT_EQ(engine.events(job.spec->id).back().log_seq, 1);
 }
 
 TEST(OneBatch, RefusesAHandBackAfterAReport) {
@@ -120,13 +120,13 @@ TEST(OneBatch, ReplaysWhatItEnded) {
     const Job job = engine.start(spec());
     Batch batch;
     put(batch, report_of(job, Outcome::failed));
-    const auto replay = put(batch, ReplayJob{.job = job.spec.id});
+    const auto replay = put(batch, ReplayJob{.job = job.spec->id});
     const auto claim = put(batch, engine.claim_command());
 
     engine.run(batch);
 
     ASSERT_TRUE(**replay);
-    EXPECT_EQ(ids_of(***claim), (std::vector{(**replay)->spec.id}));
+    EXPECT_EQ(ids_of(***claim), (std::vector{(**replay)->spec->id}));
 }
 
 TEST(OneBatch, GivesAFreedKeyToAClaim) {
@@ -141,7 +141,7 @@ TEST(OneBatch, GivesAFreedKeyToAClaim) {
 
     engine.run(batch);
 
-    EXPECT_EQ(ids_of(***claim), (std::vector{next.spec.id}));
+    EXPECT_EQ(ids_of(***claim), (std::vector{next.spec->id}));
 }
 
 TEST(OneBatch, AnswersEachCallerWithItsOwnAnswers) {
@@ -158,15 +158,15 @@ TEST(OneBatch, AnswersEachCallerWithItsOwnAnswers) {
                              report_of(running[0], Outcome::succeeded)};
         }
         pending.done = [&answers, caller](std::vector<Result<Job>> got) {
-            for (const auto& answer : got) answers[caller].push_back(answer->spec.id);
+            for (const auto& answer : got) answers[caller].push_back(answer->spec->id);
         };
         batch.reports.push_back(std::move(pending));
     }
 
     engine.run(batch);
 
-    EXPECT_EQ(answers[0], (std::vector{jobs[2].spec.id}));
-    EXPECT_EQ(answers[1], (std::vector{jobs[1].spec.id, jobs[0].spec.id}));
+    EXPECT_EQ(answers[0], (std::vector{jobs[2].spec->id}));
+    EXPECT_EQ(answers[1], (std::vector{jobs[1].spec->id, jobs[0].spec->id}));
 }
 
 TEST(OneBatch, TellsWhichJobsWereTouched) {
@@ -179,7 +179,7 @@ TEST(OneBatch, TellsWhichJobsWereTouched) {
 
     const Engine::Ran ran = engine.run(batch);
 
-    EXPECT_EQ(ran.touched, (std::vector{talking.spec.id}));
+    EXPECT_EQ(ran.touched, (std::vector{talking.spec->id}));
 }
 
 TEST(OneBatch, CountsDepthsAfterEverythingElse) {

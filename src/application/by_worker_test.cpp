@@ -22,12 +22,12 @@ class ByName : public testing::Test {
         return claimed->front();
     }
     Told<Extended> beat(const Job& job, const ByWorker& worker, Heartbeat said = {}) {
-        said.lease.job = job.spec.id;
+        said.lease.job = job.spec->id;
         said.by_worker = worker;
         return engine.ask(std::move(said));
     }
     Told<Job> report(const Job& job, const ByWorker& worker, Outcome outcome) {
-        Report said{.lease = {job.spec.id, {}}, .outcome = outcome, .retryable = false};
+        Report said{.lease = {job.spec->id, {}}, .outcome = outcome, .retryable = false};
         said.by_worker = worker;
         return engine.ask(std::move(said));
     }
@@ -43,7 +43,7 @@ TEST_F(ByName, AHeartbeatExtendsTheLeaseOfTheLastClaimAndShowsTheJob) {
 
     ASSERT_TRUE(extended);
     EXPECT_EQ(extended->until, at(80));
-    EXPECT_EQ(*extended->job, engine.find(job.spec.id));
+    EXPECT_EQ(*extended->job, engine.find(job.spec->id));
     EXPECT_EQ(extended->job->message, "BUILD: npm ci");
     EXPECT_EQ(beat(job, {"r"}, {.message = "npm test"})->job->message, "BUILD: npm test");
     EXPECT_EQ(beat(job, {"r"}, {.phase = "BUILD"})->job->message, "BUILD: npm test");
@@ -55,23 +55,23 @@ TEST_F(ByName, AHeartbeatOfAnotherWorkerIsRefused) {
 
     EXPECT_EQ(refusal(beat(job, {"stranger"})), ErrorCode::lease_lost);
 
-    EXPECT_EQ(engine.find(job.spec.id), job);
+    EXPECT_EQ(engine.find(job.spec->id), job);
 }
 
 TEST_F(ByName, AHeartbeatForAJobThatDoesNotRunShowsItAndSaysStop) {
     const Job canceled = start("r");
-    engine.cancel(canceled.spec.id);
+    engine.cancel(canceled.spec->id);
     engine.advance(20s);
     const auto told = beat(canceled, {"r"}, {.phase = "PUSH"});
     ASSERT_TRUE(told);
     EXPECT_TRUE(told->stop_requested);
     EXPECT_EQ(told->job->state, JobState::canceled);
     EXPECT_EQ(told->job->message, "");
-    EXPECT_EQ(engine.find(canceled.spec.id).lease->until, at(50)) << "it has not stopped yet";
+    EXPECT_EQ(engine.find(canceled.spec->id).lease->until, at(50)) << "it has not stopped yet";
 
     const Job queued = engine.submit(spec());
     EXPECT_EQ(beat(queued, {"r"})->job->state, JobState::queued);
-    EXPECT_FALSE(engine.find(queued.spec.id).lease);
+    EXPECT_FALSE(engine.find(queued.spec->id).lease);
 }
 
 TEST_F(ByName, AReportCountsForTheLastClaimAndMayBeRepeated) {
@@ -107,7 +107,7 @@ TEST_F(ByName, AnAttemptFencesTheOldRunOfAWorkerThatCameBackUnderItsName) {
     EXPECT_EQ(refusal(beat(job, {"r", 1})), ErrorCode::lease_lost);
     EXPECT_EQ(refusal(report(job, {"r", 1}, Outcome::failed)), ErrorCode::lease_lost);
 
-    EXPECT_EQ(engine.find(job.spec.id).state, JobState::running);
+    EXPECT_EQ(engine.find(job.spec->id).state, JobState::running);
     EXPECT_TRUE(beat(job, {"r", 2}));
     EXPECT_TRUE(report(job, {"r", 2}, Outcome::succeeded));
     EXPECT_EQ(refusal(report(job, {"r", 1}, Outcome::succeeded)), ErrorCode::lease_lost);
@@ -116,7 +116,7 @@ TEST_F(ByName, AnAttemptFencesTheOldRunOfAWorkerThatCameBackUnderItsName) {
 
 TEST_F(ByName, ACanceledJobMayBeReportedCanceledAtAnyTime) {
     const Job job = start("r");
-    engine.cancel(job.spec.id);
+    engine.cancel(job.spec->id);
 
     EXPECT_EQ(refusal(report(job, {"r"}, Outcome::succeeded)), ErrorCode::conflict);
     EXPECT_TRUE(report(job, {"r"}, Outcome::canceled));
@@ -127,7 +127,7 @@ TEST_F(ByName, ACanceledJobMayBeReportedCanceledAtAnyTime) {
 
 TEST_F(ByName, SomebodyElseMayEndAJobThatRunsWhoeverHasIt) {
     const Job job = start("r");
-    Report end{.lease = {job.spec.id, {}}, .outcome = Outcome::failed, .retryable = false};
+    Report end{.lease = {job.spec->id, {}}, .outcome = Outcome::failed, .retryable = false};
     end.error_message = "enough";
     end.actor = "user:ada";
     end.by_worker = ByWorker{};
@@ -136,10 +136,10 @@ TEST_F(ByName, SomebodyElseMayEndAJobThatRunsWhoeverHasIt) {
 
     ASSERT_TRUE(ended);
     EXPECT_EQ(ended->state, JobState::failed);
-    EXPECT_EQ(engine.events(job.spec.id).back().actor, "user:ada");
+    EXPECT_EQ(engine.events(job.spec->id).back().actor, "user:ada");
     EXPECT_EQ(refusal(engine.ask(end)), ErrorCode::conflict) << "it does not run any more";
     const Job queued = engine.submit(spec());
-    end.lease.job = queued.spec.id;
+    end.lease.job = queued.spec->id;
     EXPECT_EQ(refusal(engine.ask(end)), ErrorCode::conflict);
 }
 
@@ -148,24 +148,24 @@ TEST_F(ByName, JobsOutOfBoundsDoNotExist) {
     Heartbeat said;
     said.bounds.queue = "another";
     EXPECT_EQ(refusal(beat(job, {"r"}, said)), ErrorCode::not_found);
-    EXPECT_EQ(refusal(engine.ask(CancelJob{.job = job.spec.id, .queue = "another"})),
+    EXPECT_EQ(refusal(engine.ask(CancelJob{.job = job.spec->id, .queue = "another"})),
               ErrorCode::not_found);
 }
 
 TEST_F(ByName, ACancelThatMayNotBeRepeatedIsRefusedTheSecondTime) {
     const Job job = engine.submit(spec());
-    const CancelJob cancel{.job = job.spec.id, .only_once = true};
+    const CancelJob cancel{.job = job.spec->id, .only_once = true};
 
     EXPECT_TRUE(engine.ask(cancel));
     EXPECT_EQ(refusal(engine.ask(cancel)), ErrorCode::conflict);
-    EXPECT_TRUE(engine.cancel(job.spec.id));
+    EXPECT_TRUE(engine.cancel(job.spec->id));
 }
 
 TEST_F(ByName, ManyWordsInOneBatchAreHeardInTurn) {
     const Job job = start("r");
     Batch batch;
-    Heartbeat beat{.lease = {job.spec.id, {}}, .by_worker = ByWorker{"r"}};
-    Report end{.lease = {job.spec.id, {}}, .retryable = false, .by_worker = ByWorker{"r"}};
+    Heartbeat beat{.lease = {job.spec->id, {}}, .by_worker = ByWorker{"r"}};
+    Report end{.lease = {job.spec->id, {}}, .retryable = false, .by_worker = ByWorker{"r"}};
     const auto first = put(batch, beat);
     const auto reported = put(batch, end);
     const auto repeated = put(batch, end);

@@ -20,25 +20,26 @@ std::string_view ended_text(JobState state) {
 
 Result<Job> cancel(Transaction& tx, const CancelJob& command) {
     std::optional<Job> job = tx.jobs().find_one(command.job);
-    const bool is_seen = job && (command.tenant.empty() || job->spec.tenant == command.tenant) &&
-                         (command.queue.empty() || job->spec.queue == command.queue);
+    const bool is_seen = job && (command.tenant.empty() || job->spec->tenant == command.tenant) &&
+                         (command.queue.empty() || job->spec->queue == command.queue);
     if (!is_seen) {
         return Error{ErrorCode::not_found, "no job has this id", ""};
     }
-    const JobType* type = tx.rules().types.find(job->spec.type);
+    const JobType* type = tx.rules().types.find(job->spec->type);
     const bool admin_cancels = type && type->admin_cancels;
     if (admin_cancels && !command.is_admin) {
         return Error{ErrorCode::forbidden,
-                     fmt::format("only admins cancel jobs of type \"{}\"", job->spec.type), ""};
+                     fmt::format("only admins cancel jobs of type \"{}\"", job->spec->type), ""};
     }
-    if (job->state == JobState::canceled && !command.only_once) return *std::move(job);
-    if (is_final(job->state)) {
+    if (job->now.state == JobState::canceled && !command.only_once) return *std::move(job);
+    if (is_final(job->now.state)) {
         return Error{
             admin_cancels ? ErrorCode::job_not_cancellable : ErrorCode::conflict,
-            fmt::format("the job {} already and cannot be canceled", ended_text(job->state)), ""};
+            fmt::format("the job {} already and cannot be canceled", ended_text(job->now.state)),
+            ""};
     }
-    job->error_code.clear();  // that of an earlier attempt is not why it ended
-    job->error_message = command.reason;
+    job->now.error_code.clear();  // that of an earlier attempt is not why it ended
+    job->now.error_message = command.reason;
     end_job(tx, *job,
             {.step = Step::canceled,
              .actor = command.actor,

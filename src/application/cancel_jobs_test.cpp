@@ -21,13 +21,13 @@ TEST(CancelJob, EndsAQueuedJobAtOnce) {
     const Job queued = engine.submit(spec());
     engine.advance(3s);
 
-    const auto job = engine.cancel(queued.spec.id, "not needed");
+    const auto job = engine.cancel(queued.spec->id, "not needed");
 
     ASSERT_TRUE(job);
     EXPECT_EQ(job->state, JobState::canceled);
     EXPECT_EQ(job->completed_at, at(3));
     EXPECT_EQ(job->error_message, "not needed");
-    EXPECT_EQ(engine.find(queued.spec.id), *job);
+    EXPECT_EQ(engine.find(queued.spec->id), *job);
     EXPECT_TRUE(engine.claim().empty());
 }
 
@@ -35,9 +35,9 @@ TEST(CancelJob, RecordsWhoAndWhy) {
     TestEngine engine;
     const Job queued = engine.submit(spec());
 
-    engine.cancel(queued.spec.id, "say \"why\"");
+    engine.cancel(queued.spec->id, "say \"why\"");
 
-    const Event event = engine.events(queued.spec.id).back();
+    const Event event = engine.events(queued.spec->id).back();
     EXPECT_EQ(event.step, Step::canceled);
     EXPECT_EQ(event.actor, "client");
     EXPECT_EQ(event.detail, R"({"reason":"say \"why\""})");
@@ -51,11 +51,11 @@ TEST(CancelJob, EndsJobsThatWaitForAnything) {
     const Job holder = engine.start(keyed());
     const Job parked = engine.submit(keyed());
     JobSpec after = spec();
-    after.depends_on = {holder.spec.id};
+    after.depends_on = {holder.spec->id};
     const Job blocked = engine.submit(after);
 
     for (const Job& job : {timed, parked, blocked}) {
-        EXPECT_EQ(engine.cancel(job.spec.id)->state, JobState::canceled);
+        EXPECT_EQ(engine.cancel(job.spec->id)->state, JobState::canceled);
     }
 
     engine.report(holder, Outcome::succeeded);
@@ -67,7 +67,7 @@ TEST(CancelJob, EndsARunningJobAtOnceAndKeepsItsLease) {
     TestEngine engine;
     const Job running = engine.start(keyed());
 
-    const auto job = engine.cancel(running.spec.id);
+    const auto job = engine.cancel(running.spec->id);
 
     EXPECT_EQ(job->state, JobState::canceled);
     EXPECT_EQ(job->completed_at, at(0));
@@ -80,7 +80,7 @@ TEST(CancelJob, KeepsTheKeysUntilTheWorkerHasStopped) {
     TestEngine engine;
     const Job running = engine.start(keyed());
     engine.submit(keyed());
-    engine.cancel(running.spec.id);
+    engine.cancel(running.spec->id);
     for (int i = 0; i < 10; ++i) {
         engine.advance(20s);
         ASSERT_TRUE(engine.heartbeat(running)->stop_requested);
@@ -90,14 +90,14 @@ TEST(CancelJob, KeepsTheKeysUntilTheWorkerHasStopped) {
     EXPECT_TRUE(engine.report(running, Outcome::canceled));
 
     EXPECT_EQ(engine.claim().size(), 1u);
-    EXPECT_EQ(engine.steps(running.spec.id).back(), Step::lease_closed);
+    EXPECT_EQ(engine.steps(running.spec->id).back(), Step::lease_closed);
 }
 
 TEST(CancelJob, KeepsTheKeysUntilTheLeaseOfASilentWorkerEnds) {
     TestEngine engine;
     const Job running = engine.start(keyed());
     engine.submit(keyed());
-    engine.cancel(running.spec.id);
+    engine.cancel(running.spec->id);
 
     engine.advance(TestEngine::term - 1us);
     EXPECT_TRUE(engine.claim().empty());
@@ -110,49 +110,49 @@ TEST(CancelJob, KeepsTheKeysUntilTheWorkerHandsBack) {
     TestEngine engine;
     const Job running = engine.start(keyed());
     engine.submit(keyed());
-    engine.cancel(running.spec.id);
+    engine.cancel(running.spec->id);
 
     EXPECT_EQ(engine.hand_back(running)->state, JobState::canceled);
 
     EXPECT_EQ(engine.claim().size(), 1u);
-    EXPECT_EQ(engine.find(running.spec.id).attempt, 1);
+    EXPECT_EQ(engine.find(running.spec->id).attempt, 1);
 }
 
 TEST(CancelJob, RefusesALaterSuccessAndKeepsTheJobCanceled) {
     TestEngine engine;
     const Job running = engine.start(keyed());
-    engine.cancel(running.spec.id);
+    engine.cancel(running.spec->id);
     Report report = report_of(running, Outcome::succeeded);
     report.result = "{}";
 
     const auto answer = engine.ask(report);
 
     EXPECT_EQ(refusal(answer), ErrorCode::conflict);
-    const Job job = engine.find(running.spec.id);
+    const Job job = engine.find(running.spec->id);
     EXPECT_EQ(job.state, JobState::canceled);
     EXPECT_EQ(job.result, "");
     EXPECT_EQ(job.lease, std::nullopt);
-    EXPECT_EQ(engine.events(job.spec.id).back().detail, R"({"reported":"succeeded"})");
+    EXPECT_EQ(engine.events(job.spec->id).back().detail, R"({"reported":"succeeded"})");
 }
 
 TEST(CancelJob, AnswersARepeatedWordOfTheWorkerLikeTheFirst) {
     for (const Outcome outcome : {Outcome::canceled, Outcome::succeeded, Outcome::failed}) {
         TestEngine engine;
         const Job running = engine.start(keyed());
-        engine.cancel(running.spec.id);
+        engine.cancel(running.spec->id);
         const auto first = engine.report(running, outcome);
 
         const auto second = engine.report(running, outcome);
 
         EXPECT_EQ(refusal(second), refusal(first)) << static_cast<int>(outcome);
-        EXPECT_EQ(engine.events(running.spec.id).size(), 4u);
+        EXPECT_EQ(engine.events(running.spec->id).size(), 4u);
     }
 }
 
 TEST(CancelJob, RefusesAnotherWordOfTheWorkerThanTheFirst) {
     TestEngine engine;
     const Job running = engine.start(keyed());
-    engine.cancel(running.spec.id);
+    engine.cancel(running.spec->id);
     engine.report(running, Outcome::succeeded);
 
     const auto other = engine.report(running, Outcome::canceled);
@@ -163,14 +163,14 @@ TEST(CancelJob, RefusesAnotherWordOfTheWorkerThanTheFirst) {
 TEST(CancelJob, AnswersTheSameWhenItIsRepeated) {
     TestEngine engine;
     const Job queued = engine.submit(spec());
-    const auto first = engine.cancel(queued.spec.id, "first");
+    const auto first = engine.cancel(queued.spec->id, "first");
     engine.advance(5s);
 
-    const auto second = engine.cancel(queued.spec.id, "second");
+    const auto second = engine.cancel(queued.spec->id, "second");
 
     ASSERT_TRUE(second);
     EXPECT_EQ(*second, *first);
-    EXPECT_EQ(engine.events(queued.spec.id).size(), 2u);
+    EXPECT_EQ(engine.events(queued.spec->id).size(), 2u);
 }
 
 TEST(CancelJob, RefusesAJobThatHasEndedOtherwise) {
@@ -179,10 +179,10 @@ TEST(CancelJob, RefusesAJobThatHasEndedOtherwise) {
         const Job running = engine.start(spec());
         const auto ended = engine.report(running, outcome);
 
-        const auto answer = engine.cancel(running.spec.id);
+        const auto answer = engine.cancel(running.spec->id);
 
         EXPECT_EQ(refusal(answer), ErrorCode::conflict);
-        EXPECT_EQ(engine.find(running.spec.id), *ended);
+        EXPECT_EQ(engine.find(running.spec->id), *ended);
     }
 }
 
@@ -190,9 +190,9 @@ TEST(CancelJob, FindsNothingInAnotherTenant) {
     TestEngine engine;
     const Job queued = engine.submit(spec());
 
-    const auto stranger = engine.ask(CancelJob{.job = queued.spec.id, .tenant = "other"});
+    const auto stranger = engine.ask(CancelJob{.job = queued.spec->id, .tenant = "other"});
     const auto unknown = engine.ask(CancelJob{.job = JobId{5}});
-    const auto owner = engine.ask(CancelJob{.job = queued.spec.id, .tenant = "default"});
+    const auto owner = engine.ask(CancelJob{.job = queued.spec->id, .tenant = "default"});
 
     EXPECT_EQ(refusal(stranger), ErrorCode::not_found);
     EXPECT_EQ(refusal(unknown), ErrorCode::not_found);
@@ -203,9 +203,9 @@ TEST(CancelJob, IsForAdminsWhereTheTypeSaysSo) {
     TestEngine engine;
     const Job queued = engine.submit(spec("health_check"));
 
-    const auto refused = engine.ask(CancelJob{.job = queued.spec.id, .is_admin = false});
-    const auto allowed = engine.ask(CancelJob{.job = queued.spec.id, .is_admin = true});
-    const auto repeated = engine.ask(CancelJob{.job = queued.spec.id, .is_admin = true});
+    const auto refused = engine.ask(CancelJob{.job = queued.spec->id, .is_admin = false});
+    const auto allowed = engine.ask(CancelJob{.job = queued.spec->id, .is_admin = true});
+    const auto repeated = engine.ask(CancelJob{.job = queued.spec->id, .is_admin = true});
 
     EXPECT_EQ(refusal(refused), ErrorCode::forbidden);
     EXPECT_EQ(allowed->state, JobState::canceled);
@@ -217,7 +217,7 @@ TEST(CancelJob, SaysThatAnEndedJobOfSuchATypeIsNotCancellable) {
     const Job running = engine.start(spec("health_check"));
     engine.report(running, Outcome::succeeded);
 
-    const auto answer = engine.ask(CancelJob{.job = running.spec.id, .is_admin = true});
+    const auto answer = engine.ask(CancelJob{.job = running.spec->id, .is_admin = true});
 
     EXPECT_EQ(refusal(answer), ErrorCode::job_not_cancellable);
 }
@@ -229,7 +229,7 @@ TEST(CancelJob, OfARetryThatWaitsEndsItForGood) {
     const Job running = engine.start(patient);
     engine.report(running, Outcome::failed, "E");
 
-    const auto job = engine.cancel(running.spec.id);
+    const auto job = engine.cancel(running.spec->id);
 
     EXPECT_EQ(job->state, JobState::canceled);
     EXPECT_EQ(job->lease, std::nullopt);

@@ -29,15 +29,15 @@ constexpr Duration clocks_differ_by = std::chrono::seconds(2);
 void lease_job(Transaction& tx, Job& job, const ClaimJobs& claim) {
     // Another node's clock may have said that it is time. One that was set back since says nothing:
     // deadlines go by what the clock says now.
-    const bool is_near = job.run_after - tx.now() <= clocks_differ_by;
-    const Timestamp start = is_near ? tx.now_after(job.run_after) : tx.now();
+    const bool is_near = job.now.run_after - tx.now() <= clocks_differ_by;
+    const Timestamp start = is_near ? tx.now_after(job.now.run_after) : tx.now();
     const auto moved = job.apply(Step::claimed);
     check(static_cast<bool>(moved), "what is taken from the queue is queued");
-    ++job.attempt;
-    job.started_at = start;
-    job.error_code.clear();
-    job.error_message.clear();
-    job.message.clear();
+    ++job.now.attempt;
+    job.now.started_at = start;
+    job.now.error_code.clear();
+    job.now.error_message.clear();
+    job.now.message.clear();
     Lease lease;
     lease.token = tx.next_token();
     lease.worker_id = claim.worker_id;
@@ -48,23 +48,23 @@ void lease_job(Transaction& tx, Job& job, const ClaimJobs& claim) {
     std::string detail;
     if (!claim.token_name.empty()) detail = R"({"token":)" + json_string(claim.token_name) + "}";
     tx.record(job, Step::claimed, JobState::queued, worker_actor(claim.worker_id),
-              std::move(detail), std::max({start, job.run_after, job.spec.created_at}));
+              std::move(detail), std::max({start, job.now.run_after, job.spec->created_at}));
 }
 
 // Why the job cannot start, as the error that it ends with; false: it can.
 bool is_kept_from_starting(Transaction& tx, Job& job) {
     if (!job.damage.empty()) {
-        job.error_code = job_damaged_code;
-        job.error_message = fmt::format(
+        job.now.error_code = job_damaged_code;
+        job.now.error_message = fmt::format(
             "the stored row of the job was changed from outside: its {} is not what was submitted",
             job.damage);
         return true;
     }
     const std::optional<Error> refusal = follow_start(tx, job);
     if (!refusal) return false;
-    job.error_code =
+    job.now.error_code =
         refusal->code == ErrorCode::gate_closed ? gate_closed_code : resource_failed_code;
-    job.error_message = refusal->message;
+    job.now.error_message = refusal->message;
     return true;
 }
 
@@ -77,7 +77,7 @@ void end_what_cannot_start(Transaction& tx, std::vector<Job>& jobs) {
         end_job(tx, job,
                 {.step = Step::failed,
                  .actor = engine_actor,
-                 .detail = error_detail(job.error_code, job.error_message)});
+                 .detail = error_detail(job.now.error_code, job.now.error_message)});
         ended.push_back(std::move(job));
         return true;
     };
@@ -121,7 +121,7 @@ std::vector<Taken> take_jobs(Transaction& tx, std::span<const ClaimJobs> claims,
 
 bool are_large(std::span<const Job> jobs) {
     std::size_t bytes = 0;
-    for (const Job& job : jobs) bytes += job.spec.payload.size();
+    for (const Job& job : jobs) bytes += job.spec->payload.size();
     return bytes >= large_bytes;
 }
 

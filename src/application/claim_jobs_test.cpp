@@ -39,14 +39,14 @@ TEST(ClaimJobs, StartsTheJobUnderANewLease) {
     EXPECT_EQ(job.lease->until, at(35));
     EXPECT_EQ(job.lease->term, 30s);
     EXPECT_FALSE(job.lease->stop_requested);
-    EXPECT_EQ(engine.find(job.spec.id), job);
+    EXPECT_EQ(engine.find(job.spec->id), job);
 }
 
 TEST(ClaimJobs, RecordsTheWorkerAndTheLease) {
     TestEngine engine;
     const Job job = engine.start(spec());
 
-    const Event event = engine.events(job.spec.id).back();
+    const Event event = engine.events(job.spec->id).back();
 
     EXPECT_EQ(event.step, Step::claimed);
     EXPECT_EQ(event.actor, "worker:worker");
@@ -103,8 +103,8 @@ TEST(ClaimJobs, TakesTheHighestPriorityFirstThenTheOldest) {
 
     const auto claimed = engine.claim({}, 10);
 
-    EXPECT_EQ(ids_of(claimed), (std::vector{jobs[2].spec.id, jobs[4].spec.id, jobs[0].spec.id,
-                                            jobs[3].spec.id, jobs[1].spec.id}));
+    EXPECT_EQ(ids_of(claimed), (std::vector{jobs[2].spec->id, jobs[4].spec->id, jobs[0].spec->id,
+                                            jobs[3].spec->id, jobs[1].spec->id}));
 }
 
 TEST(ClaimJobs, TakesNoMoreThanItsLimit) {
@@ -132,7 +132,7 @@ TEST(ClaimJobs, TakesOnlyWhatItsFilterAccepts) {
 
     const auto claimed = engine.claim({.queues = {"ci"}, .types = {"build"}}, 10);
 
-    EXPECT_EQ(ids_of(claimed), (std::vector{ours[3].spec.id}));
+    EXPECT_EQ(ids_of(claimed), (std::vector{ours[3].spec->id}));
 }
 
 TEST(ClaimJobs, LeavesAJobUntilItsTimeHasCome) {
@@ -156,9 +156,9 @@ TEST(ClaimJobs, NeverGivesTwoJobsOneKey) {
     const auto first = engine.claim({}, 10);
 
     ASSERT_EQ(first.size(), 3u);
-    EXPECT_EQ(first[0].spec.exclusive_keys, (std::vector<std::string>{"a"}));
-    EXPECT_EQ(first[1].spec.exclusive_keys, (std::vector<std::string>{"b"}));
-    EXPECT_EQ(first[2].spec.exclusive_keys, (std::vector<std::string>{"c"}));
+    EXPECT_EQ(first[0].spec->exclusive_keys, (std::vector<std::string>{"a"}));
+    EXPECT_EQ(first[1].spec->exclusive_keys, (std::vector<std::string>{"b"}));
+    EXPECT_EQ(first[2].spec->exclusive_keys, (std::vector<std::string>{"c"}));
     EXPECT_TRUE(engine.claim({}, 10).empty());
 }
 
@@ -251,8 +251,8 @@ TEST(ClaimJobs, ServesTheClaimsOfABatchInTurn) {
 
     const Engine::Ran ran = engine.run(batch);
 
-    EXPECT_EQ(ids_of(***first), (std::vector{jobs[0].spec.id, jobs[1].spec.id}));
-    EXPECT_EQ(ids_of(***second), (std::vector{jobs[2].spec.id}));
+    EXPECT_EQ(ids_of(***first), (std::vector{jobs[0].spec->id, jobs[1].spec->id}));
+    EXPECT_EQ(ids_of(***second), (std::vector{jobs[2].spec->id}));
     EXPECT_EQ((***second)[0].lease->worker_id, "two");
     EXPECT_TRUE((***third).empty());
     EXPECT_EQ(ran.counts.claimed, 3);

@@ -29,12 +29,12 @@ TEST(Deadline, EndsTheJobAsTimedOutWithoutARetry) {
 
     engine.advance(20s);
 
-    const Job job = engine.find(running.spec.id);
+    const Job job = engine.find(running.spec->id);
     EXPECT_EQ(job.state, JobState::timed_out);
     EXPECT_EQ(job.error_code, "JOB_TIMEOUT");
     EXPECT_EQ(job.error_message, "the job did not end within 20000 ms");
     EXPECT_EQ(job.completed_at, at(20));
-    EXPECT_EQ(engine.events(job.spec.id).back().actor, "engine");
+    EXPECT_EQ(engine.events(job.spec->id).back().actor, "engine");
 }
 
 TEST(Deadline, DoesNotComeAMicrosecondTooEarly) {
@@ -43,7 +43,7 @@ TEST(Deadline, DoesNotComeAMicrosecondTooEarly) {
 
     engine.advance(20s - 1us);
 
-    EXPECT_EQ(engine.find(running.spec.id).state, JobState::running);
+    EXPECT_EQ(engine.find(running.spec->id).state, JobState::running);
     EXPECT_EQ(engine.engine().next_due(), at(20));
 }
 
@@ -55,7 +55,7 @@ TEST(Deadline, IsNotMovedByHeartbeats) {
 
     engine.advance(1s);
 
-    EXPECT_EQ(engine.find(running.spec.id).state, JobState::timed_out);
+    EXPECT_EQ(engine.find(running.spec->id).state, JobState::timed_out);
 }
 
 TEST(Deadline, NeverComesWithoutATimeout) {
@@ -66,7 +66,7 @@ TEST(Deadline, NeverComesWithoutATimeout) {
         ASSERT_TRUE(engine.heartbeat(running));
     }
 
-    EXPECT_EQ(engine.find(running.spec.id).state, JobState::running);
+    EXPECT_EQ(engine.find(running.spec->id).state, JobState::running);
 }
 
 TEST(Deadline, TellsTheWorkerToStopAndKeepsTheKeysUntilItSaysSo) {
@@ -93,7 +93,7 @@ TEST(Deadline, KeepsTheKeysUntilTheLeaseOfASilentWorkerEnds) {
     EXPECT_TRUE(engine.claim().empty());
 
     engine.advance(1us);
-    EXPECT_EQ(engine.steps(running.spec.id).back(), Step::lease_closed);
+    EXPECT_EQ(engine.steps(running.spec->id).back(), Step::lease_closed);
     EXPECT_EQ(engine.claim().size(), 1u);
 }
 
@@ -105,8 +105,8 @@ TEST(Deadline, RefusesALaterSuccessAndKeepsTheJobTimedOut) {
     const auto answer = engine.report(running, Outcome::succeeded);
 
     EXPECT_EQ(refusal(answer), ErrorCode::conflict);
-    EXPECT_EQ(engine.find(running.spec.id).state, JobState::timed_out);
-    EXPECT_EQ(engine.find(running.spec.id).lease, std::nullopt);
+    EXPECT_EQ(engine.find(running.spec->id).state, JobState::timed_out);
+    EXPECT_EQ(engine.find(running.spec->id).lease, std::nullopt);
 }
 
 TEST(Deadline, AnswersARepeatedWordOfTheWorkerLikeTheFirst) {
@@ -119,7 +119,7 @@ TEST(Deadline, AnswersARepeatedWordOfTheWorkerLikeTheFirst) {
         const auto second = engine.report(running, outcome);
 
         EXPECT_EQ(refusal(second), refusal(first)) << static_cast<int>(outcome);
-        EXPECT_EQ(engine.events(running.spec.id).size(), 4u);
+        EXPECT_EQ(engine.events(running.spec->id).size(), 4u);
     }
 }
 
@@ -132,10 +132,10 @@ TEST(Deadline, CountsFromTheStartOfEachAttempt) {
     const Job second = engine.claim_one();
 
     engine.advance(20s - 1us);
-    EXPECT_EQ(engine.find(second.spec.id).state, JobState::running);
+    EXPECT_EQ(engine.find(second.spec->id).state, JobState::running);
 
     engine.advance(1us);
-    EXPECT_EQ(engine.find(second.spec.id).state, JobState::timed_out);
+    EXPECT_EQ(engine.find(second.spec->id).state, JobState::timed_out);
 }
 
 TEST(Deadline, AtTheSameMomentAsTheEndOfTheLeaseDecides) {
@@ -144,7 +144,7 @@ TEST(Deadline, AtTheSameMomentAsTheEndOfTheLeaseDecides) {
 
     engine.advance(30s);
 
-    EXPECT_EQ(engine.steps(running.spec.id),
+    EXPECT_EQ(engine.steps(running.spec->id),
               (std::vector{Step::submitted, Step::claimed, Step::timed_out, Step::lease_closed}));
 }
 
@@ -152,12 +152,12 @@ TEST(Deadline, CancelsDependents) {
     TestEngine engine;
     const Job running = engine.start(with_timeout(20s));
     JobSpec after = spec();
-    after.depends_on = {running.spec.id};
+    after.depends_on = {running.spec->id};
     const Job dependent = engine.submit(after);
 
     engine.advance(20s);
 
-    EXPECT_EQ(engine.find(dependent.spec.id).state, JobState::canceled);
+    EXPECT_EQ(engine.find(dependent.spec->id).state, JobState::canceled);
 }
 
 // ── types that repeat timed out attempts ──
@@ -168,7 +168,7 @@ TEST(RepeatedDeadline, AsksTheWorkerToStopAndLeavesTheJobRunning) {
 
     engine.advance(20s);
 
-    const Job job = engine.find(running.spec.id);
+    const Job job = engine.find(running.spec->id);
     EXPECT_EQ(job.state, JobState::running);
     EXPECT_TRUE(job.lease->stop_requested);
     EXPECT_EQ(job.head, running.head);
@@ -186,7 +186,7 @@ TEST(RepeatedDeadline, DoesNotExtendTheLeaseAnyMore) {
     ASSERT_TRUE(heard);
     EXPECT_TRUE(heard->stop_requested);
     EXPECT_EQ(heard->until, at(40));
-    EXPECT_EQ(engine.find(running.spec.id).progress, 9);
+    EXPECT_EQ(engine.find(running.spec->id).progress, 9);
 }
 
 // Of several committers one alone looks at what is due; another one may hear the worker first.
@@ -218,13 +218,13 @@ TEST(RepeatedDeadline, RepeatsTheAttemptOnceTheLeaseHasEnded) {
 
     engine.advance(30s);
 
-    const Job job = engine.find(running.spec.id);
+    const Job job = engine.find(running.spec->id);
     EXPECT_EQ(job.state, JobState::queued);
     EXPECT_EQ(job.error_code, "JOB_TIMEOUT");
     EXPECT_EQ(job.run_after, at(35));
     EXPECT_EQ(job.attempt, 1);
-    EXPECT_EQ(engine.steps(job.spec.id).back(), Step::retried);
-    EXPECT_EQ(engine.events(job.spec.id).back().actor, "engine");
+    EXPECT_EQ(engine.steps(job.spec->id).back(), Step::retried);
+    EXPECT_EQ(engine.events(job.spec->id).back().actor, "engine");
 }
 
 TEST(RepeatedDeadline, HoldsTheKeysUntilTheLeaseHasEnded) {
@@ -236,7 +236,7 @@ TEST(RepeatedDeadline, HoldsTheKeysUntilTheLeaseHasEnded) {
     EXPECT_TRUE(engine.claim().empty());
 
     engine.advance(1us);
-    EXPECT_EQ(engine.claim_one().spec.id, other.spec.id);
+    EXPECT_EQ(engine.claim_one().spec->id, other.spec->id);
 }
 
 TEST(RepeatedDeadline, RepeatsTheAttemptWhenTheWorkerHasStopped) {
@@ -270,7 +270,7 @@ TEST(RepeatedDeadline, EndsTheJobInItsLastAttempt) {
 
     engine.advance(20s);
 
-    EXPECT_EQ(engine.find(first.spec.id).state, JobState::timed_out);
+    EXPECT_EQ(engine.find(first.spec->id).state, JobState::timed_out);
 }
 
 TEST(RepeatedDeadline, LosesToACancel) {
@@ -278,10 +278,10 @@ TEST(RepeatedDeadline, LosesToACancel) {
     const Job running = engine.start(repeated_on_timeout());
     engine.advance(21s);
 
-    engine.cancel(running.spec.id);
+    engine.cancel(running.spec->id);
     engine.advance(1h);
 
-    EXPECT_EQ(engine.find(running.spec.id).state, JobState::canceled);
+    EXPECT_EQ(engine.find(running.spec->id).state, JobState::canceled);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ const ClaimFilter dependents{.types = {"dependent"}};
 TEST(Dependency, KeepsAJobWaitingUntilItHasSucceeded) {
     TestEngine engine;
     const Job first = engine.start(spec());
-    engine.submit(after({first.spec.id}));
+    engine.submit(after({first.spec->id}));
     EXPECT_TRUE(engine.claim(dependents).empty());
 
     engine.report(first, Outcome::succeeded);
@@ -35,7 +35,7 @@ TEST(Dependency, KeepsAJobWaitingThroughRetries) {
     JobSpec twice = spec();
     twice.max_attempts = 2;
     const Job first = engine.start(twice);
-    engine.submit(after({first.spec.id}));
+    engine.submit(after({first.spec->id}));
 
     engine.report(first, Outcome::failed);
     EXPECT_TRUE(engine.claim(dependents).empty());
@@ -48,7 +48,7 @@ TEST(Dependency, OfManyWaitsForAll) {
     TestEngine engine;
     const Job a = engine.start(spec());
     const Job b = engine.start(spec());
-    engine.submit(after({a.spec.id, b.spec.id}));
+    engine.submit(after({a.spec->id, b.spec->id}));
 
     engine.report(b, Outcome::succeeded);
     EXPECT_TRUE(engine.claim(dependents).empty());
@@ -60,7 +60,7 @@ TEST(Dependency, OfManyWaitsForAll) {
 TEST(Dependency, DoesNotBringTheTimeForward) {
     TestEngine engine;
     const Job first = engine.start(spec());
-    JobSpec later = after({first.spec.id});
+    JobSpec later = after({first.spec->id});
     later.run_after = at(20);
     engine.submit(later);
 
@@ -77,7 +77,7 @@ TEST(Dependency, StillHasToWaitForItsKeys) {
     keyed.exclusive_keys = {"k"};
     const Job holder = engine.start(keyed);
     const Job first = engine.start(spec());
-    JobSpec both = after({first.spec.id});
+    JobSpec both = after({first.spec->id});
     both.exclusive_keys = {"k"};
     engine.submit(both);
 
@@ -94,25 +94,25 @@ class FailedDependency : public testing::TestWithParam<Outcome> {};
 TEST_P(FailedDependency, CancelsTheJob) {
     TestEngine engine;
     const Job first = engine.start(spec());
-    const Job second = engine.submit(after({first.spec.id}));
+    const Job second = engine.submit(after({first.spec->id}));
     engine.advance(1s);
 
     const auto ended = engine.report(first, GetParam());
 
-    const Job job = engine.find(second.spec.id);
+    const Job job = engine.find(second.spec->id);
     EXPECT_EQ(job.state, JobState::canceled);
     EXPECT_EQ(job.error_code, "DEPENDENCY_FAILED");
-    EXPECT_EQ(job.error_message, "the job depends on " + to_text(first.spec.id) +
+    EXPECT_EQ(job.error_message, "the job depends on " + to_text(first.spec->id) +
                                      ", which ended as " + std::string(to_text(ended->state)));
     EXPECT_EQ(job.completed_at, at(1));
-    EXPECT_EQ(engine.events(job.spec.id).back().actor, "engine");
+    EXPECT_EQ(engine.events(job.spec->id).back().actor, "engine");
     EXPECT_TRUE(engine.claim(dependents).empty());
 }
 
 TEST_P(FailedDependency, LetsTheJobRunWhenItSaysSo) {
     TestEngine engine;
     const Job first = engine.start(spec());
-    engine.submit(after({first.spec.id}, OnDependencyFailure::run));
+    engine.submit(after({first.spec->id}, OnDependencyFailure::run));
 
     engine.report(first, GetParam());
 
@@ -124,12 +124,12 @@ TEST_P(FailedDependency, BeforeTheJobCameCancelsItAtOnce) {
     const Job first = engine.start(spec());
     engine.report(first, GetParam());
 
-    const Job answer = engine.submit(after({first.spec.id}));
+    const Job answer = engine.submit(after({first.spec->id}));
 
     EXPECT_EQ(answer.state, JobState::queued);  // as it was accepted
-    EXPECT_EQ(engine.find(answer.spec.id).state, JobState::canceled);
-    EXPECT_EQ(engine.find(answer.spec.id).error_code, "DEPENDENCY_FAILED");
-    EXPECT_EQ(engine.steps(answer.spec.id), (std::vector{Step::submitted, Step::canceled}));
+    EXPECT_EQ(engine.find(answer.spec->id).state, JobState::canceled);
+    EXPECT_EQ(engine.find(answer.spec->id).error_code, "DEPENDENCY_FAILED");
+    EXPECT_EQ(engine.steps(answer.spec->id), (std::vector{Step::submitted, Step::canceled}));
     EXPECT_TRUE(engine.claim(dependents).empty());
 }
 
@@ -138,7 +138,7 @@ TEST_P(FailedDependency, BeforeTheJobCameLetsItRunWhenItSaysSo) {
     const Job first = engine.start(spec());
     engine.report(first, GetParam());
 
-    engine.submit(after({first.spec.id}, OnDependencyFailure::run));
+    engine.submit(after({first.spec->id}, OnDependencyFailure::run));
 
     EXPECT_EQ(engine.claim(dependents).size(), 1u);
 }
@@ -150,20 +150,20 @@ TEST(FailedDependencyOfMany, CancelsWithoutWaitingForTheOthers) {
     TestEngine engine;
     const Job a = engine.start(spec());
     const Job b = engine.start(spec());
-    const Job second = engine.submit(after({a.spec.id, b.spec.id}));
+    const Job second = engine.submit(after({a.spec->id, b.spec->id}));
 
     engine.report(b, Outcome::failed);
 
-    EXPECT_EQ(engine.find(second.spec.id).state, JobState::canceled);
+    EXPECT_EQ(engine.find(second.spec->id).state, JobState::canceled);
     engine.report(a, Outcome::succeeded);
-    EXPECT_EQ(engine.find(second.spec.id).state, JobState::canceled);
+    EXPECT_EQ(engine.find(second.spec->id).state, JobState::canceled);
 }
 
 TEST(FailedDependencyOfMany, WaitsForTheOthersBeforeItRuns) {
     TestEngine engine;
     const Job a = engine.start(spec());
     const Job b = engine.start(spec());
-    engine.submit(after({a.spec.id, b.spec.id}, OnDependencyFailure::run));
+    engine.submit(after({a.spec->id, b.spec->id}, OnDependencyFailure::run));
 
     engine.report(b, Outcome::failed);
     EXPECT_TRUE(engine.claim(dependents).empty());
@@ -177,7 +177,7 @@ TEST(DependencyThatSucceededBefore, DoesNotKeepTheJobWaiting) {
     const Job first = engine.start(spec());
     engine.report(first, Outcome::succeeded);
 
-    engine.submit(after({first.spec.id}));
+    engine.submit(after({first.spec->id}));
 
     EXPECT_EQ(engine.claim(dependents).size(), 1u);
 }
@@ -185,11 +185,11 @@ TEST(DependencyThatSucceededBefore, DoesNotKeepTheJobWaiting) {
 TEST(CanceledDependency, CancelsTheJobWhileTheWorkerStillRuns) {
     TestEngine engine;
     const Job first = engine.start(spec());
-    const Job second = engine.submit(after({first.spec.id}));
+    const Job second = engine.submit(after({first.spec->id}));
 
-    engine.cancel(first.spec.id);
+    engine.cancel(first.spec->id);
 
-    EXPECT_EQ(engine.find(second.spec.id).state, JobState::canceled);
+    EXPECT_EQ(engine.find(second.spec->id).state, JobState::canceled);
 }
 
 // ── chains and diamonds ──
@@ -200,7 +200,7 @@ TEST(Chain, RunsInOrder) {
 
     for (const std::size_t i : {2u, 1u, 0u}) {
         const auto claimed = engine.claim({}, 10);
-        ASSERT_EQ(ids_of(claimed), (std::vector{jobs[i].spec.id}));
+        ASSERT_EQ(ids_of(claimed), (std::vector{jobs[i].spec->id}));
         engine.report(claimed[0], Outcome::succeeded);
     }
 }
@@ -212,22 +212,22 @@ TEST(Chain, IsCanceledDownTheLine) {
     engine.report(engine.claim_one(), Outcome::failed);
 
     for (const std::size_t i : {1u, 2u, 3u}) {
-        const Job job = engine.find(jobs[i].spec.id);
+        const Job job = engine.find(jobs[i].spec->id);
         EXPECT_EQ(job.state, JobState::canceled);
-        EXPECT_NE(job.error_message.find(to_text(jobs[i - 1].spec.id)), std::string::npos);
+        EXPECT_NE(job.error_message.find(to_text(jobs[i - 1].spec->id)), std::string::npos);
     }
 }
 
 TEST(Chain, GoesOnBehindAJobThatRunsAnyway) {
     TestEngine engine;
     const Job first = engine.start(spec());
-    const Job second = engine.submit(after({first.spec.id}, OnDependencyFailure::run));
-    const Job third = engine.submit(after({second.spec.id}));
+    const Job second = engine.submit(after({first.spec->id}, OnDependencyFailure::run));
+    const Job third = engine.submit(after({second.spec->id}));
     engine.report(first, Outcome::failed);
 
     engine.report(engine.claim_one(), Outcome::succeeded);
 
-    EXPECT_EQ(engine.claim_one().spec.id, third.spec.id);
+    EXPECT_EQ(engine.claim_one().spec->id, third.spec->id);
 }
 
 TEST(Chain, IsCanceledDownTheLineWhenItsHeadCameTooLate) {
@@ -235,10 +235,10 @@ TEST(Chain, IsCanceledDownTheLineWhenItsHeadCameTooLate) {
     const Job failed = engine.start(spec());
     engine.report(failed, Outcome::failed);
 
-    const auto jobs = engine.submit_all({after({failed.spec.id}), spec(), spec()}, {{}, {0}, {1}});
+    const auto jobs = engine.submit_all({after({failed.spec->id}), spec(), spec()}, {{}, {0}, {1}});
 
     for (const Job& job : jobs) {
-        EXPECT_EQ(engine.find(job.spec.id).state, JobState::canceled);
+        EXPECT_EQ(engine.find(job.spec->id).state, JobState::canceled);
     }
     EXPECT_TRUE(engine.claim({}, 10).empty());
 }
@@ -254,7 +254,7 @@ TEST(Diamond, RunsItsTipOnceAfterBothSides) {
     EXPECT_TRUE(engine.claim().empty());
     engine.report(sides[1], Outcome::succeeded);
 
-    EXPECT_EQ(ids_of(engine.claim({}, 10)), (std::vector{jobs[3].spec.id}));
+    EXPECT_EQ(ids_of(engine.claim({}, 10)), (std::vector{jobs[3].spec->id}));
 }
 
 TEST(Diamond, RunsItsTipWhenBothSidesEndInOneBatch) {
@@ -277,7 +277,7 @@ TEST(Diamond, CancelsItsTipOnceWhenBothSidesFailInOneBatch) {
 
     engine.report(engine.claim_one(), Outcome::failed);
 
-    EXPECT_EQ(engine.steps(jobs[3].spec.id), (std::vector{Step::submitted, Step::canceled}));
+    EXPECT_EQ(engine.steps(jobs[3].spec->id), (std::vector{Step::submitted, Step::canceled}));
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ NewJob ordered_job(const Entity& entity, const JobOrder& order, const Entity* pr
 }  // namespace
 
 bool is_about(const Entity& entity, const Job& job) {
-    return text_of(entity.attributes, "job_id") == to_text(job.spec.id);
+    return text_of(entity.attributes, "job_id") == to_text(job.spec->id);
 }
 
 std::optional<Error> check_size(const Attributes& attributes) {

@@ -16,40 +16,40 @@ std::string silent_message(const Job& job) {
 }
 
 void retry_timed_out(Transaction& tx, Job& job) {
-    job.error_code = job_timeout_code;
-    job.error_message = "the attempt ran into its deadline";
+    job.now.error_code = job_timeout_code;
+    job.now.error_message = "the attempt ran into its deadline";
     requeue_job(tx, job,
                 {.step = Step::retried,
-                 .run_after = tx.now() + job.spec.backoff.after(job.attempt, tx.chance()),
+                 .run_after = tx.now() + job.spec->backoff.after(job.now.attempt, tx.chance()),
                  .actor = engine_actor,
-                 .detail = error_detail(job.error_code, job.error_message)});
+                 .detail = error_detail(job.now.error_code, job.now.error_message)});
 }
 
 // The engine's own line in the log of an app's job, which its operators look at first.
 void say_timed_out(Transaction& tx, Job& job) {
     const LogLine line{
-        .job = job.spec.id,
-        .seq = ++job.log_seq,
-        .attempt = job.attempt,
+        .job = job.spec->id,
+        .seq = ++job.now.log_seq,
+        .attempt = job.now.attempt,
         .level = LogLevel::error,
-        .message = fmt::format("job timed out after {}ms", to_millis(job.spec.timeout)),
+        .message = fmt::format("job timed out after {}ms", to_millis(job.spec->timeout)),
         .data = "",
         .at = tx.now(),
-        .event_seq = job.head.seq};
+        .event_seq = job.now.head.seq};
     tx.append({&line, 1});
 }
 
 void expire(Transaction& tx, Job& job, std::vector<Job>& ended) {
-    if (is_final(job.state)) {
+    if (is_final(job.now.state)) {
         return close_ended_lease(tx, job, engine_actor,
                                  error_detail(lease_expired_code, silent_message(job)));
     }
     if (job.lease->stop_requested) return retry_timed_out(tx, job);
 
-    job.error_code = lease_expired_code;
-    job.error_message = silent_message(job);
-    std::string detail = error_detail(job.error_code, job.error_message);
-    if (job.attempt < job.spec.max_attempts) {
+    job.now.error_code = lease_expired_code;
+    job.now.error_message = silent_message(job);
+    std::string detail = error_detail(job.now.error_code, job.now.error_message);
+    if (job.now.attempt < job.spec->max_attempts) {
         requeue_job(tx, job,
                     {.step = Step::lease_expired,
                      .run_after = tx.now(),
@@ -79,20 +79,20 @@ int end_overdue_jobs(Transaction& tx, int limit) {
     const std::vector<JobId> ids = tx.leases().overdue(tx.now(), limit);
     std::vector<Job> ended;
     for (std::optional<Job>& job : tx.jobs().find(ids)) {
-        check(job && job->lease && job->state == JobState::running, "an overdue job runs");
-        if (job->spec.retry_on_timeout && job->attempt < job->spec.max_attempts) {
+        check(job && job->lease && job->now.state == JobState::running, "an overdue job runs");
+        if (job->spec->retry_on_timeout && job->now.attempt < job->spec->max_attempts) {
             job->lease->stop_requested = true;
             tx.leases().save({&*job, 1});
             continue;
         }
-        job->error_code = job_timeout_code;
-        job->error_message =
-            fmt::format("the job did not end within {} ms", to_millis(job->spec.timeout));
-        if (!job->spec.project.empty()) say_timed_out(tx, *job);
+        job->now.error_code = job_timeout_code;
+        job->now.error_message =
+            fmt::format("the job did not end within {} ms", to_millis(job->spec->timeout));
+        if (!job->spec->project.empty()) say_timed_out(tx, *job);
         end_job(tx, *job,
                 {.step = Step::timed_out,
                  .actor = engine_actor,
-                 .detail = error_detail(job->error_code, job->error_message),
+                 .detail = error_detail(job->now.error_code, job->now.error_message),
                  .keep_lease = true});
         ended.push_back(*std::move(job));
     }

@@ -25,7 +25,7 @@ TEST(LostLease, QueuesTheJobAgainAtOnceAndTheAttemptCounts) {
 
     engine.advance(TestEngine::term);
 
-    const Job job = engine.find(running.spec.id);
+    const Job job = engine.find(running.spec->id);
     EXPECT_EQ(job.state, JobState::queued);
     EXPECT_EQ(job.attempt, 1);
     EXPECT_EQ(job.run_after, at(30));
@@ -42,7 +42,7 @@ TEST(LostLease, FailsTheJobWhenNoAttemptIsLeft) {
 
     engine.advance(TestEngine::term);
 
-    const Job job = engine.find(running.spec.id);
+    const Job job = engine.find(running.spec->id);
     EXPECT_EQ(job.state, JobState::failed);
     EXPECT_EQ(job.error_code, "LEASE_EXPIRED");
     EXPECT_EQ(job.completed_at, at(30));
@@ -55,7 +55,7 @@ TEST(LostLease, IsRecordedAsTheEnginesDoing) {
 
     engine.advance(TestEngine::term);
 
-    const Event event = engine.events(running.spec.id).back();
+    const Event event = engine.events(running.spec->id).back();
     EXPECT_EQ(event.step, Step::lease_expired);
     EXPECT_EQ(event.actor, "engine");
     EXPECT_EQ(event.lease, running.lease->token);
@@ -68,7 +68,7 @@ TEST(LostLease, IsNotLostAMicrosecondTooEarly) {
 
     engine.advance(TestEngine::term - 1us);
 
-    EXPECT_EQ(engine.find(running.spec.id).state, JobState::running);
+    EXPECT_EQ(engine.find(running.spec->id).state, JobState::running);
     EXPECT_EQ(engine.engine().next_due(), at(30));
 }
 
@@ -100,36 +100,36 @@ TEST(LostLease, IsDealtWithBeforeTheClaimsOfALateRun) {
 
     engine.run(batch);
 
-    EXPECT_EQ(engine.find(running.spec.id).attempt, 2);
+    EXPECT_EQ(engine.find(running.spec->id).attempt, 2);
     EXPECT_EQ((***claim).at(0).attempt, 2);
 }
 
 TEST(LostLease, OfACanceledJobOnlyClosesTheLease) {
     TestEngine engine;
     const Job running = engine.start(with_attempts(2));
-    engine.cancel(running.spec.id);
-    const Job canceled = engine.find(running.spec.id);
+    engine.cancel(running.spec->id);
+    const Job canceled = engine.find(running.spec->id);
 
     engine.advance(TestEngine::term);
 
-    const Job job = engine.find(running.spec.id);
+    const Job job = engine.find(running.spec->id);
     EXPECT_EQ(job.state, JobState::canceled);
     EXPECT_EQ(job.completed_at, canceled.completed_at);
     EXPECT_EQ(job.lease, std::nullopt);
-    EXPECT_EQ(engine.steps(job.spec.id).back(), Step::lease_closed);
-    EXPECT_EQ(engine.events(job.spec.id).back().actor, "engine");
+    EXPECT_EQ(engine.steps(job.spec->id).back(), Step::lease_closed);
+    EXPECT_EQ(engine.events(job.spec->id).back().actor, "engine");
 }
 
 TEST(LostLease, CarriesOnToDependents) {
     TestEngine engine;
     const Job running = engine.start(with_attempts(1));
     JobSpec after = spec();
-    after.depends_on = {running.spec.id};
+    after.depends_on = {running.spec->id};
     const Job dependent = engine.submit(after);
 
     engine.advance(TestEngine::term);
 
-    EXPECT_EQ(engine.find(dependent.spec.id).state, JobState::canceled);
+    EXPECT_EQ(engine.find(dependent.spec->id).state, JobState::canceled);
 }
 
 TEST(LostLease, OfThousandsAtOnceAreAllDealtWithAtThatMoment) {
@@ -190,8 +190,8 @@ TEST(ClockSetBack, EndsNoLeaseEarly) {
 
     set_back.run_with_its_end();
 
-    EXPECT_EQ(engine.find(due.spec.id).state, JobState::queued);
-    EXPECT_EQ(engine.find(held.spec.id).state, JobState::running);
+    EXPECT_EQ(engine.find(due.spec->id).state, JobState::queued);
+    EXPECT_EQ(engine.find(held.spec->id).state, JobState::running);
 }
 
 TEST(ClockSetBack, GivesNoLeaseForTooLong) {
@@ -203,7 +203,7 @@ TEST(ClockSetBack, GivesNoLeaseForTooLong) {
 
     set_back.run_with_its_end(std::move(batch));
 
-    EXPECT_EQ(engine.find(ready.spec.id).lease->until, engine.now() + TestEngine::term);
+    EXPECT_EQ(engine.find(ready.spec->id).lease->until, engine.now() + TestEngine::term);
 }
 
 TEST(ClockSetBack, TellsTheHistoryOfRetriesAndOfDependentsInOrder) {
@@ -211,7 +211,7 @@ TEST(ClockSetBack, TellsTheHistoryOfRetriesAndOfDependentsInOrder) {
     engine.sleep(1h);
     const Job job = engine.submit(with_attempts(2));
     JobSpec after = spec();
-    after.depends_on = {job.spec.id};
+    after.depends_on = {job.spec->id};
     const Job dependent = engine.submit(after);
     engine.sleep(-1h);
     for (int attempt = 0; attempt < 2; ++attempt) {
@@ -219,12 +219,12 @@ TEST(ClockSetBack, TellsTheHistoryOfRetriesAndOfDependentsInOrder) {
         engine.advance(1min);
     }
 
-    for (const JobId id : {job.spec.id, dependent.spec.id}) {
+    for (const JobId id : {job.spec->id, dependent.spec->id}) {
         const std::vector<Event> events = engine.events(id);
         EXPECT_TRUE(is_final(engine.find(id).state));
         EXPECT_TRUE(std::is_sorted(events.begin(), events.end(),
                                    [](const Event& a, const Event& b) { return a.at < b.at; }));
-        EXPECT_GE(*engine.find(id).completed_at, engine.find(id).spec.created_at);
+        EXPECT_GE(*engine.find(id).completed_at, engine.find(id).spec->created_at);
     }
 }
 
@@ -233,7 +233,7 @@ TEST(ClockSetBack, TellsTheHistoryInOrder) {
 
     set_back.run_with_its_end();
 
-    const std::vector<Event> events = set_back.engine.events(set_back.later.spec.id);
+    const std::vector<Event> events = set_back.engine.events(set_back.later.spec->id);
     EXPECT_EQ(events.back().step, Step::succeeded);
     EXPECT_GE(events.back().at, events[events.size() - 2].at);
 }

@@ -10,29 +10,29 @@ namespace {
 void explain_time(const Job& job, Timestamp now, std::vector<Reason>& reasons) {
     // One that asked for no delay is due at once, also when the clock was set back since.
     const bool at_once =
-        job.run_after == job.spec.run_after && job.run_after <= job.spec.created_at;
-    if (at_once || job.run_after <= now) return;
-    const std::string when = to_rfc3339(job.run_after);
-    if (job.attempt > 0) {
+        job.now.run_after == job.spec->run_after && job.now.run_after <= job.spec->created_at;
+    if (at_once || job.now.run_after <= now) return;
+    const std::string when = to_rfc3339(job.now.run_after);
+    if (job.now.attempt > 0) {
         reasons.push_back(
             {"retry_backoff",
              fmt::format("attempt {} of {} ended with {}; the next one may start at {}",
-                         job.attempt, job.spec.max_attempts,
-                         job.error_code.empty() ? "an error" : job.error_code, when),
-             "", "", job.run_after});
+                         job.now.attempt, job.spec->max_attempts,
+                         job.now.error_code.empty() ? "an error" : job.now.error_code, when),
+             "", "", job.now.run_after});
     } else {
         reasons.push_back({"not_due", fmt::format("it was asked to run no earlier than {}", when),
-                           "", "", job.run_after});
+                           "", "", job.now.run_after});
     }
 }
 
 void explain_dependencies(JobStore& jobs, const JobSpec& spec, std::vector<Reason>& reasons) {
     for (const std::optional<Job>& dependency : jobs.find(spec.depends_on)) {
-        if (!dependency || is_final(dependency->state)) continue;
-        const std::string id = to_text(dependency->spec.id);
+        if (!dependency || is_final(dependency->now.state)) continue;
+        const std::string id = to_text(dependency->spec->id);
         reasons.push_back({"dependency",
                            fmt::format("it depends on job {} ({}), which is {}", id,
-                                       dependency->spec.type, to_text(dependency->state)),
+                                       dependency->spec->type, to_text(dependency->now.state)),
                            "job", id, std::nullopt});
     }
 }
@@ -44,15 +44,15 @@ void explain_keys(Transaction& tx, const JobSpec& spec, std::vector<Reason>& rea
         if (!holders[i]) continue;
         const std::optional<Job> holder = tx.jobs().find_one(*holders[i]);
         if (!holder || !holder->lease) continue;
-        const std::string id = to_text(holder->spec.id);
+        const std::string id = to_text(holder->spec->id);
         std::string detail =
-            is_final(holder->state)
+            is_final(holder->now.state)
                 ? fmt::format(
                       "{} is held by job {}, which was {}, until its worker {} stops or its lease "
                       "ends",
-                      keys[i], id, to_text(holder->state), holder->lease->worker_id)
+                      keys[i], id, to_text(holder->now.state), holder->lease->worker_id)
                 : fmt::format("{} is held by job {} ({}) on worker {}", keys[i], id,
-                              holder->spec.type, holder->lease->worker_id);
+                              holder->spec->type, holder->lease->worker_id);
         reasons.push_back({"exclusive_key", std::move(detail), "job", id, holder->lease->until});
     }
 }
@@ -90,8 +90,8 @@ void explain_workers(const Workers& workers, const JobSpec& spec, Timestamp now,
 void explain_running(const Job& job, std::vector<Reason>& reasons) {
     reasons.push_back(
         {"running",
-         fmt::format("attempt {} of {} runs on worker {} since {}", job.attempt,
-                     job.spec.max_attempts, job.lease->worker_id, to_rfc3339(*job.started_at)),
+         fmt::format("attempt {} of {} runs on worker {} since {}", job.now.attempt,
+                     job.spec->max_attempts, job.lease->worker_id, to_rfc3339(*job.now.started_at)),
          "worker", job.lease->worker_id, job.lease->until});
     if (job.lease->stop_requested) {
         reasons.push_back({"stopping", "its deadline has come; the worker was asked to stop",
@@ -102,13 +102,14 @@ void explain_running(const Job& job, std::vector<Reason>& reasons) {
 void explain_end(const Job& job, std::vector<Reason>& reasons) {
     std::string detail =
         fmt::format("it {} at {} in attempt {} of {}",
-                    job.state == JobState::canceled    ? "was canceled"
-                    : job.state == JobState::timed_out ? "timed out"
-                                                       : to_text(job.state),
-                    to_rfc3339(*job.completed_at), job.attempt, job.spec.max_attempts);
-    if (!job.error_code.empty()) detail += fmt::format(" with {}", job.error_code);
-    if (!job.error_message.empty()) detail += fmt::format(": {}", job.error_message);
-    reasons.push_back({std::string(to_text(job.state)), std::move(detail), "", "", std::nullopt});
+                    job.now.state == JobState::canceled    ? "was canceled"
+                    : job.now.state == JobState::timed_out ? "timed out"
+                                                           : to_text(job.now.state),
+                    to_rfc3339(*job.now.completed_at), job.now.attempt, job.spec->max_attempts);
+    if (!job.now.error_code.empty()) detail += fmt::format(" with {}", job.now.error_code);
+    if (!job.now.error_message.empty()) detail += fmt::format(": {}", job.now.error_message);
+    reasons.push_back(
+        {std::string(to_text(job.now.state)), std::move(detail), "", "", std::nullopt});
     if (job.lease) {
         reasons.push_back(
             {"worker_stopping",
@@ -122,17 +123,17 @@ void explain_end(const Job& job, std::vector<Reason>& reasons) {
 Result<Explanation> explain_job(Transaction& tx, const Workers& workers, StoreRoom room,
                                 const ExplainJob& command) {
     const std::optional<Job> job = tx.jobs().find_one(command.job);
-    if (!job || (!command.tenant.empty() && job->spec.tenant != command.tenant)) {
+    if (!job || (!command.tenant.empty() && job->spec->tenant != command.tenant)) {
         return Error{ErrorCode::not_found, "no job has this id", ""};
     }
-    Explanation explanation{job->state, {}};
+    Explanation explanation{job->now.state, {}};
     std::vector<Reason>& reasons = explanation.reasons;
-    if (room != StoreRoom::roomy && !is_final(job->state)) {
+    if (room != StoreRoom::roomy && !is_final(job->now.state)) {
         reasons.push_back({"store_full", store_full_error().message, "", "", std::nullopt});
     }
-    if (job->state == JobState::running) {
+    if (job->now.state == JobState::running) {
         explain_running(*job, reasons);
-    } else if (is_final(job->state)) {
+    } else if (is_final(job->now.state)) {
         explain_end(*job, reasons);
     } else {
         explain_time(*job, tx.now(), reasons);

@@ -36,7 +36,7 @@ TEST(Explain, SaysThatNobodyAsksForSuchJobs) {
     const Job job = engine.submit(demanding);
     let_worker_wait(engine);
 
-    const Explanation told = engine.explain(job.spec.id);
+    const Explanation told = engine.explain(job.spec->id);
 
     EXPECT_EQ(told.state, JobState::queued);
     ASSERT_EQ(codes(told), (Codes{"no_worker"}));
@@ -49,7 +49,7 @@ TEST(Explain, SaysThatTheWorkersAreBusy) {
     engine.start(spec());
     const Job job = engine.submit(spec());
 
-    const Explanation told = engine.explain(job.spec.id);
+    const Explanation told = engine.explain(job.spec->id);
 
     ASSERT_EQ(codes(told), (Codes{"workers_busy"}));
     EXPECT_EQ(told.reasons[0].blocker_kind, "worker");
@@ -60,11 +60,11 @@ TEST(Explain, ForgetsAWorkerThatHasNotAskedForTwoMinutes) {
     TestEngine engine;
     engine.claim();
     const Job job = engine.submit(spec());
-    EXPECT_EQ(codes(engine.explain(job.spec.id)), (Codes{"workers_busy"}));
+    EXPECT_EQ(codes(engine.explain(job.spec->id)), (Codes{"workers_busy"}));
 
     engine.advance(2min);
 
-    EXPECT_EQ(codes(engine.explain(job.spec.id)), (Codes{"no_worker"}));
+    EXPECT_EQ(codes(engine.explain(job.spec->id)), (Codes{"no_worker"}));
 }
 
 TEST(Explain, NamesTheTimeThatTheJobWaitsFor) {
@@ -74,7 +74,7 @@ TEST(Explain, NamesTheTimeThatTheJobWaitsFor) {
     const Job job = engine.submit(later);
     let_worker_wait(engine);
 
-    const Explanation told = engine.explain(job.spec.id);
+    const Explanation told = engine.explain(job.spec->id);
 
     ASSERT_EQ(codes(told), (Codes{"not_due"}));
     EXPECT_EQ(told.reasons[0].until, at(60));
@@ -90,7 +90,7 @@ TEST(Explain, NamesTheBackoffThatARetryWaitsFor) {
     engine.report(running, Outcome::failed, "E_DISK");
     let_worker_wait(engine);
 
-    const Explanation told = engine.explain(running.spec.id);
+    const Explanation told = engine.explain(running.spec->id);
 
     ASSERT_EQ(codes(told), (Codes{"retry_backoff"}));
     EXPECT_EQ(told.reasons[0].until, at(60));
@@ -108,17 +108,17 @@ TEST(Explain, NamesEachDependencyThatHasNotEnded) {
     later.run_after = at(1000);
     const Job queued = engine.submit(later);
     JobSpec after = spec();
-    after.depends_on = {done.spec.id, running.spec.id, queued.spec.id};
+    after.depends_on = {done.spec->id, running.spec->id, queued.spec->id};
     const Job job = engine.submit(after);
     let_worker_wait(engine);
 
-    const Explanation told = engine.explain(job.spec.id);
+    const Explanation told = engine.explain(job.spec->id);
 
     ASSERT_EQ(codes(told), (Codes{"dependency", "dependency"}));
     EXPECT_EQ(told.reasons[0].blocker_kind, "job");
-    EXPECT_EQ(told.reasons[0].blocker, to_text(running.spec.id));
+    EXPECT_EQ(told.reasons[0].blocker, to_text(running.spec->id));
     EXPECT_NE(told.reasons[0].detail.find("(clone), which is running"), std::string::npos);
-    EXPECT_EQ(told.reasons[1].blocker, to_text(queued.spec.id));
+    EXPECT_EQ(told.reasons[1].blocker, to_text(queued.spec->id));
 }
 
 TEST(Explain, NamesTheHolderOfAKey) {
@@ -127,22 +127,22 @@ TEST(Explain, NamesTheHolderOfAKey) {
     const Job job = engine.submit(keyed());
     let_worker_wait(engine);
 
-    const Explanation told = engine.explain(job.spec.id);
+    const Explanation told = engine.explain(job.spec->id);
 
     ASSERT_EQ(codes(told), (Codes{"exclusive_key"}));
-    EXPECT_EQ(told.reasons[0].blocker, to_text(holder.spec.id));
+    EXPECT_EQ(told.reasons[0].blocker, to_text(holder.spec->id));
     EXPECT_EQ(told.reasons[0].until, at(30));
     EXPECT_EQ(told.reasons[0].detail,
-              "key=k is held by job " + to_text(holder.spec.id) + " (work) on worker worker");
+              "key=k is held by job " + to_text(holder.spec->id) + " (work) on worker worker");
 }
 
 TEST(Explain, NamesTheHolderOfAKeyThatHasEndedButNotStopped) {
     TestEngine engine;
     const Job holder = engine.start(keyed());
     const Job job = engine.submit(keyed());
-    engine.cancel(holder.spec.id);
+    engine.cancel(holder.spec->id);
 
-    const Explanation told = engine.explain(job.spec.id);
+    const Explanation told = engine.explain(job.spec->id);
 
     ASSERT_EQ(codes(told).at(0), "exclusive_key");
     EXPECT_NE(told.reasons[0].detail.find("which was canceled, until its worker worker stops"),
@@ -154,11 +154,11 @@ TEST(Explain, NamesEveryReasonAtOnce) {
     const Job holder = engine.start(keyed());
     JobSpec unlucky = keyed();
     unlucky.run_after = at(10);
-    unlucky.depends_on = {holder.spec.id};
+    unlucky.depends_on = {holder.spec->id};
     unlucky.labels = {"gpu"};
     const Job job = engine.submit(unlucky);
 
-    EXPECT_EQ(codes(engine.explain(job.spec.id)),
+    EXPECT_EQ(codes(engine.explain(job.spec->id)),
               (Codes{"not_due", "dependency", "exclusive_key", "no_worker"}));
 }
 
@@ -168,14 +168,14 @@ TEST(Explain, SaysThatNothingKeepsTheJob) {
     engine.claim();
     const Job job = engine.submit(spec());
 
-    EXPECT_EQ(codes(engine.explain(job.spec.id)), (Codes{"ready"}));
+    EXPECT_EQ(codes(engine.explain(job.spec->id)), (Codes{"ready"}));
 }
 
 TEST(Explain, SaysWhoRunsIt) {
     TestEngine engine;
     const Job running = engine.start(spec());
 
-    const Explanation told = engine.explain(running.spec.id);
+    const Explanation told = engine.explain(running.spec->id);
 
     EXPECT_EQ(told.state, JobState::running);
     ASSERT_EQ(codes(told), (Codes{"running"}));
@@ -194,7 +194,7 @@ TEST(Explain, SaysThatAnAttemptIsAskedToStop) {
     const Job running = engine.start(repeated);
     engine.advance(10s);
 
-    EXPECT_EQ(codes(engine.explain(running.spec.id)), (Codes{"running", "stopping"}));
+    EXPECT_EQ(codes(engine.explain(running.spec->id)), (Codes{"running", "stopping"}));
 }
 
 TEST(Explain, SaysHowItEnded) {
@@ -208,22 +208,22 @@ TEST(Explain, SaysHowItEnded) {
     engine.ask(report);
     engine.report(late, Outcome::timed_out);
 
-    EXPECT_EQ(engine.explain(good.spec.id).reasons.at(0).detail,
+    EXPECT_EQ(engine.explain(good.spec->id).reasons.at(0).detail,
               "it succeeded at 2026-01-01T00:00:00.000Z in attempt 1 of 1");
-    EXPECT_EQ(engine.explain(bad.spec.id).reasons.at(0).detail,
+    EXPECT_EQ(engine.explain(bad.spec->id).reasons.at(0).detail,
               "it failed at 2026-01-01T00:00:00.000Z in attempt 1 of 1 with E: why");
-    EXPECT_EQ(engine.explain(late.spec.id).reasons.at(0).detail,
+    EXPECT_EQ(engine.explain(late.spec->id).reasons.at(0).detail,
               "it timed out at 2026-01-01T00:00:00.000Z in attempt 1 of 1 with JOB_TIMEOUT");
-    EXPECT_EQ(codes(engine.explain(good.spec.id)), (Codes{"succeeded"}));
-    EXPECT_EQ(codes(engine.explain(late.spec.id)), (Codes{"timed_out"}));
+    EXPECT_EQ(codes(engine.explain(good.spec->id)), (Codes{"succeeded"}));
+    EXPECT_EQ(codes(engine.explain(late.spec->id)), (Codes{"timed_out"}));
 }
 
 TEST(Explain, SaysThatTheWorkerOfAnEndedJobHasNotStopped) {
     TestEngine engine;
     const Job running = engine.start(spec());
-    engine.cancel(running.spec.id);
+    engine.cancel(running.spec->id);
 
-    const Explanation told = engine.explain(running.spec.id);
+    const Explanation told = engine.explain(running.spec->id);
 
     ASSERT_EQ(codes(told), (Codes{"canceled", "worker_stopping"}));
     EXPECT_EQ(told.reasons[1].blocker, "worker");
@@ -234,10 +234,10 @@ TEST(Explain, FindsNothingInAnotherTenant) {
     TestEngine engine;
     const Job job = engine.submit(spec());
 
-    EXPECT_EQ(refusal(engine.ask(ExplainJob{.job = job.spec.id, .tenant = "other"})),
+    EXPECT_EQ(refusal(engine.ask(ExplainJob{.job = job.spec->id, .tenant = "other"})),
               ErrorCode::not_found);
     EXPECT_EQ(refusal(engine.ask(ExplainJob{.job = JobId{5}})), ErrorCode::not_found);
-    EXPECT_TRUE(engine.ask(ExplainJob{.job = job.spec.id, .tenant = "default"}));
+    EXPECT_TRUE(engine.ask(ExplainJob{.job = job.spec->id, .tenant = "default"}));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 std::vector<JobId> ids_of(std::span<const Job> jobs) {
     std::vector<JobId> ids;
     ids.reserve(jobs.size());
-    for (const Job& job : jobs) ids.push_back(job.spec.id);
+    for (const Job& job : jobs) ids.push_back(job.spec->id);
     return ids;
 }
 
@@ -31,7 +31,7 @@ struct Ruling {
 class Judge {
   public:
     Judge(JobStore& jobs, std::span<const Job> ended) : jobs_(jobs) {
-        for (const Job& job : ended) states_.emplace(job.spec.id, job.state);
+        for (const Job& job : ended) states_.emplace(job.spec->id, job.now.state);
     }
 
     // What the states of its dependencies mean for a job.
@@ -55,7 +55,7 @@ class Judge {
         if (known != states_.end()) return known->second;
         const std::optional<Job> job = jobs_.find_one(id);
         check(job.has_value(), "a dependency exists");
-        return states_.emplace(id, job->state).first->second;
+        return states_.emplace(id, job->now.state).first->second;
     }
 
     JobStore& jobs_;
@@ -68,7 +68,7 @@ std::vector<Job> settle(Transaction& tx, std::span<const JobId> waiting, Judge& 
     std::vector<Job> canceled;
     std::vector<Job> runnable;
     for (std::optional<Job>& job : tx.jobs().find(waiting)) {
-        check(job && job->state == JobState::queued, "only queued jobs wait for others");
+        check(job && job->now.state == JobState::queued, "only queued jobs wait for others");
         const Ruling ruling = judge.rule(job->spec);
         if (ruling.verdict == Verdict::cancel) {
             cancel_for_dependency(tx, *job, ruling.because, ruling.state);
@@ -86,17 +86,17 @@ constexpr std::size_t page = 100;  // jobs with their payloads in memory at once
 }  // namespace
 
 void cancel_for_dependency(Transaction& tx, Job& job, JobId dependency, JobState state) {
-    const JobState from = job.state;
+    const JobState from = job.now.state;
     const auto moved = job.apply(Step::canceled);
     check(static_cast<bool>(moved), "a job that waits for a dependency can be canceled");
-    job.completed_at = tx.now_after(job.spec.created_at);
-    job.error_code = dependency_failed_code;
-    job.error_message = fmt::format("the job depends on {}, which ended as {}", to_text(dependency),
-                                    to_text(state));
+    job.now.completed_at = tx.now_after(job.spec->created_at);
+    job.now.error_code = dependency_failed_code;
+    job.now.error_message = fmt::format("the job depends on {}, which ended as {}",
+                                        to_text(dependency), to_text(state));
     tx.record(job, Step::canceled, from, engine_actor,
               fmt::format(R"({{"error_code":"{}","dependency":"{}"}})", dependency_failed_code,
                           to_text(dependency)),
-              job.spec.created_at);
+              job.spec->created_at);
 }
 
 void finish_jobs(Transaction& tx, std::span<const Job> ended) {

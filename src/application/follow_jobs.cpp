@@ -54,16 +54,16 @@ std::optional<Error> refuse_start(EntityDesk& desk, const Entity& entity,
 
 // What a job's end does to the entity, or an empty text.
 std::string ending_action(const Follow& follow, const Job& job) {
-    if (job.state != JobState::succeeded) return follow.on_failure;
+    if (job.now.state != JobState::succeeded) return follow.on_failure;
     if (follow.on_outcome.empty()) return follow.on_success;
-    const auto outcome = text_of(json_members(job.result), "outcome");
+    const auto outcome = text_of(json_members(job.now.result), "outcome");
     const auto chosen = outcome ? follow.on_outcome.find(*outcome) : follow.on_outcome.end();
     return chosen == follow.on_outcome.end() ? follow.on_success : chosen->second;
 }
 
 void take_result(Entity& entity, const Follow& follow, const Job& job) {
-    if (follow.takes.empty() || job.state != JobState::succeeded) return;
-    const Attributes result = json_members(job.result);
+    if (follow.takes.empty() || job.now.state != JobState::succeeded) return;
+    const Attributes result = json_members(job.now.result);
     for (const std::string& name : follow.takes) {
         const auto value = result.find(name);
         if (value == result.end() || value->second == "null") continue;
@@ -73,9 +73,9 @@ void take_result(Entity& entity, const Follow& follow, const Job& job) {
 
 void follow_end(Transaction& tx, const Job& job) {
     const std::vector<Followed> all = tx.rules().kinds.followed_by(job.spec);
-    const bool is_of_app = !job.spec.project.empty() && !job.spec.entity_id.empty();
+    const bool is_of_app = !job.spec->project.empty() && !job.spec->entity_id.empty();
     if (all.empty() && !is_of_app) return;
-    EntityDesk desk(tx, engine_actor, job.spec.id);
+    EntityDesk desk(tx, engine_actor, job.spec->id);
     for (const Followed& followed : all) {
         const std::string action = ending_action(*followed.follow, job);
         if (action.empty()) continue;
@@ -99,14 +99,14 @@ void follow_end(Transaction& tx, const Job& job) {
 std::optional<Error> follow_start(Transaction& tx, const Job& job) {
     const std::vector<Followed> all = tx.rules().kinds.followed_by(job.spec);
     if (all.empty()) return std::nullopt;
-    EntityDesk desk(tx, engine_actor, job.spec.id);
+    EntityDesk desk(tx, engine_actor, job.spec->id);
     for (const Followed& followed : all) {
         if (followed.follow->on_start.empty()) continue;
         std::optional<Entity> entity = find_followed(desk, followed);
         if (!entity) return nothing_to_move(followed.key);
         if (is_about(*entity, job) && leads_to(followed, entity->state)) continue;  // a retry
         if (auto refusal = refuse_start(desk, *entity, followed)) return refusal;
-        entity->attributes["job_id"] = json_string(to_text(job.spec.id));
+        entity->attributes["job_id"] = json_string(to_text(job.spec->id));
         desk.move(*entity, followed.follow->on_start);
     }
     desk.apply();

@@ -72,7 +72,7 @@ TEST(ASiteWithAJob, StaysInProgressWhileARetryWaitsAndRuns) {
     for (const EntityEvent& event : events) actions.push_back(event.action);
     EXPECT_EQ(actions, (std::vector<std::string>{"created", "restore", "fail"}))
         << "the retry's start is no change";
-    EXPECT_EQ(events.back().job, first.spec.id);
+    EXPECT_EQ(events.back().job, first.spec->id);
 }
 
 TEST(ASiteWithAJob, FailsWithADeadlineALostLeaseAndACancelWhileRunning) {
@@ -84,7 +84,7 @@ TEST(ASiteWithAJob, FailsWithADeadlineALostLeaseAndACancelWhileRunning) {
         const Job job = engine.start(made);
         if (how == 0) engine.advance(6s);
         if (how == 1) engine.advance(TestEngine::term + 1s);
-        if (how == 2) engine.ask(CancelJob{.job = job.spec.id, .is_admin = true});
+        if (how == 2) engine.ask(CancelJob{.job = job.spec->id, .is_admin = true});
         EXPECT_EQ(site_state(engine), "failed") << how;
     }
 }
@@ -94,7 +94,7 @@ TEST(ASiteWithAJob, IsLeftAloneByAJobThatEndsBeforeItStarted) {
     const Job running = engine.start(on_site());
     const Job waiting = engine.submit(on_site());
 
-    engine.ask(CancelJob{.job = waiting.spec.id, .is_admin = true});
+    engine.ask(CancelJob{.job = waiting.spec->id, .is_admin = true});
 
     EXPECT_EQ(site_state(engine), "deploying");
     engine.report(running, Outcome::succeeded);
@@ -127,8 +127,8 @@ TEST_F(AFailedSite, EndsAJobThatWaitedWithItsReasonAndLetsOthersRun) {
     const Claimed got = engine.claim({}, 10);
 
     ASSERT_EQ(got.size(), 1U);
-    EXPECT_EQ(got[0].spec.id, health.spec.id);
-    const Job ended = engine.find(waiting.spec.id);
+    EXPECT_EQ(got[0].spec->id, health.spec->id);
+    const Job ended = engine.find(waiting.spec->id);
     EXPECT_EQ(ended.state, JobState::failed);
     EXPECT_EQ(ended.error_code, "RESOURCE_FAILED");
     EXPECT_EQ(ended.error_message, "site s1 is failed, so that the job cannot start");
@@ -148,13 +148,13 @@ TEST_F(AFailedSite, IsFreeAtOnceForWhoWaitsBehindAJobThatCannotStart) {
 
     EXPECT_FALSE(*deploys);
     ASSERT_TRUE(*checks) << "the site is free, and nobody else will say so";
-    EXPECT_EQ(ids_of(***checks), (std::vector{next.spec.id}));
+    EXPECT_EQ(ids_of(***checks), (std::vector{next.spec->id}));
 }
 
 TEST_F(AFailedSite, IsActiveAgainByAResetAndRunsWhatWaited) {
     ASSERT_TRUE(act(engine, {"default", "site", "s1"}, "reset"));
     EXPECT_EQ(site_state(engine), "active");
-    EXPECT_EQ(engine.claim_one().spec.id, waiting.spec.id);
+    EXPECT_EQ(engine.claim_one().spec->id, waiting.spec->id);
     EXPECT_EQ(site_state(engine), "deploying");
 }
 
@@ -216,8 +216,8 @@ TEST(AnEntityAction, WritesEntitiesAndJobsTogether) {
     const auto node = find_entity(engine, answer->entity->key);
     ASSERT_TRUE(node);
     EXPECT_EQ(node->key.id.size(), 24U);
-    EXPECT_EQ(text_of(node->attributes, "job_id"), to_text(answer->jobs[0].spec.id));
-    EXPECT_EQ(engine.find(answer->jobs[0].spec.id).spec.entity_id, node->key.id);
+    EXPECT_EQ(text_of(node->attributes, "job_id"), to_text(answer->jobs[0].spec->id));
+    EXPECT_EQ(engine.find(answer->jobs[0].spec->id).spec->entity_id, node->key.id);
     EXPECT_EQ(node->revision, 2);
 }
 

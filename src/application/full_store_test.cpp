@@ -48,9 +48,9 @@ TEST(FullStore, LetsWhatRunsEndAndTakesNothingNew) {
     const auto submit = put(batch, submission({spec()}));
     const auto report = put(batch, report_of(reported, Outcome::succeeded));
     const auto heartbeat = put(batch, beat_of(beating));
-    const auto cancel = put(batch, CancelJob{.job = canceled.spec.id});
+    const auto cancel = put(batch, CancelJob{.job = canceled.spec->id});
     const auto claim = put(batch, engine.claim_command());
-    const auto replay = put(batch, ReplayJob{.job = reported.spec.id});
+    const auto replay = put(batch, ReplayJob{.job = reported.spec->id});
     const Engine::Ran ran = engine.run(batch);
 
     EXPECT_FALSE(ran.counts.has_failed());
@@ -61,13 +61,13 @@ TEST(FullStore, LetsWhatRunsEndAndTakesNothingNew) {
     EXPECT_EQ(refusal(**submit), ErrorCode::store_full);
     EXPECT_EQ(refusal(**claim), ErrorCode::store_full);
     EXPECT_EQ(refusal(**replay), ErrorCode::store_full);
-    EXPECT_EQ(engine.find(reported.spec.id).state, JobState::succeeded);
-    EXPECT_EQ(engine.find(queued.spec.id).state, JobState::queued);
+    EXPECT_EQ(engine.find(reported.spec->id).state, JobState::succeeded);
+    EXPECT_EQ(engine.find(queued.spec->id).state, JobState::queued);
     EXPECT_EQ(engine.count_jobs(), 4u);
 
     filling.store.set_full(false);
     EXPECT_TRUE(engine.ask(submission({spec()})));
-    EXPECT_EQ(engine.claim_one().spec.id, queued.spec.id);
+    EXPECT_EQ(engine.claim_one().spec->id, queued.spec->id);
 }
 
 TEST(FullStore, RefusesClaimsThatWaitSoThatTheyComeAgain) {
@@ -92,12 +92,12 @@ TEST(FullStore, IsToldByReadinessAndExplain) {
 
     EXPECT_EQ(refusal(filling.engine.ask(AskDepths{.count = false})), ErrorCode::store_full);
     EXPECT_TRUE(filling.engine.ask(AskDepths{})) << "what is queued can be counted";
-    EXPECT_EQ(filling.engine.explain(queued.spec.id).reasons.at(0).code, "store_full");
-    EXPECT_EQ(filling.engine.explain(running.spec.id).reasons.at(0).code, "store_full");
+    EXPECT_EQ(filling.engine.explain(queued.spec->id).reasons.at(0).code, "store_full");
+    EXPECT_EQ(filling.engine.explain(running.spec->id).reasons.at(0).code, "store_full");
 
     filling.store.set_full(false);
     EXPECT_TRUE(filling.engine.ask(AskDepths{.count = false}));
-    EXPECT_NE(filling.engine.explain(queued.spec.id).reasons.at(0).code, "store_full");
+    EXPECT_NE(filling.engine.explain(queued.spec->id).reasons.at(0).code, "store_full");
 }
 
 TEST(FullStore, StoresLogLinesUpToABound) {
@@ -150,11 +150,11 @@ TEST(StoreOutage, GivesLeasesBackTheTimeThatItTook) {
 
     engine.run();
 
-    const Timestamp later = engine.find(job.spec.id).lease->until;
+    const Timestamp later = engine.find(job.spec->id).lease->until;
     EXPECT_EQ(later, until + TestEngine::term);
     engine.advance(later - engine.now());
-    EXPECT_EQ(engine.find(job.spec.id).state, JobState::queued) << "its worker stayed silent";
-    EXPECT_EQ(engine.find(job.spec.id).error_code, lease_expired_code);
+    EXPECT_EQ(engine.find(job.spec->id).state, JobState::queued) << "its worker stayed silent";
+    EXPECT_EQ(engine.find(job.spec->id).error_code, lease_expired_code);
 }
 
 TEST(StoreOutage, OfAMomentGivesLeasesNoMoreThanThat) {
@@ -167,7 +167,7 @@ TEST(StoreOutage, OfAMomentGivesLeasesNoMoreThanThat) {
 
     engine.run();
 
-    EXPECT_EQ(engine.find(job.spec.id).lease->until, job.lease->until);
+    EXPECT_EQ(engine.find(job.spec->id).lease->until, job.lease->until);
 }
 
 }  // namespace

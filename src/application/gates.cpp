@@ -89,8 +89,8 @@ class Search {
     }
 
     void look_at(const Job& job) {
-        if (job.state != JobState::succeeded || !job.damage.empty()) return;
-        const Attributes payload = json_members(job.spec.payload);
+        if (job.now.state != JobState::succeeded || !job.damage.empty()) return;
+        const Attributes payload = json_members(job.spec->payload);
         if (!is_of_this_revision(entity_, payload)) return;
         if (any_will_do_) {
             found_ = found_ || ran_against_none_other(payload, choice_);
@@ -125,9 +125,9 @@ std::string closed_message(const Entity& entity, const Gate& gate, const Search&
                             integer_of(profile.attributes, "profile_revision").value_or(0));
     }
     if (!latest) return text + "; there is no such job yet";
-    text += fmt::format("; the latest one, {}, is {}", to_text(latest->spec.id),
-                        to_text(latest->state));
-    if (latest->state != JobState::succeeded) return text;
+    text += fmt::format("; the latest one, {}, is {}", to_text(latest->spec->id),
+                        to_text(latest->now.state));
+    if (latest->now.state != JobState::succeeded) return text;
     if (!latest->damage.empty()) return text + ", but its stored row is damaged";
     return text + ", but for another revision";
 }
@@ -184,7 +184,7 @@ GateVerdict check_gate(JobReader& reader, const Entity& entity, const Gate& gate
         for (const Job& job : jobs) {
             if (!verdict.latest) verdict.latest = job;
             search.look_at(job);
-            before = job.spec.id;
+            before = job.spec->id;
         }
     }
     verdict.open = search.is_over();

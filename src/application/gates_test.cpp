@@ -71,7 +71,8 @@ TEST_F(AGate, IsClosedWithoutAJob) {
 
 TEST_F(AGate, IsClosedWhileTheJobIsQueuedRunningOrHasFailed) {
     const Job job = check_of(changeset, "msuite_submit", {{"head_sha", R"("abc")"}});
-    EXPECT_NE(ask(changeset).message.find(to_text(job.spec.id) + ", is queued"), std::string::npos);
+    EXPECT_NE(ask(changeset).message.find(to_text(job.spec->id) + ", is queued"),
+              std::string::npos);
     const Job run = engine.claim_one();
     EXPECT_NE(ask(changeset).message.find("is running"), std::string::npos);
     engine.report(run, Outcome::failed);
@@ -91,7 +92,7 @@ TEST_F(AGate, IsNotOpenedByADamagedJob) {
     TamperedReader reader(engine.store());
     reader.change_job = [](Job& job) {
         job.damage = "payload";
-        job.spec.payload = "null";
+        change_spec(job, [](JobSpec& spec) { spec.payload = "null"; });
     };
     const GateVerdict verdict = check_gate(reader, changeset, submit_gate);
     EXPECT_FALSE(verdict.open) << "what was checked is not known any more";
@@ -122,7 +123,7 @@ TEST_F(AGate, FindsAnOldSuccessBehindManyFailures) {
     pass(changeset, "msuite_submit", {{"head_sha", R"("abc")"}});
     for (int i = 0; i < 120; ++i) {
         const Job job = check_of(changeset, "msuite_submit", {{"head_sha", R"("abc")"}});
-        engine.cancel(job.spec.id);
+        engine.cancel(job.spec->id);
     }
     EXPECT_TRUE(ask(changeset).open);
 }
@@ -203,8 +204,8 @@ TEST_F(AGate, StopsTheActionItStandsBefore) {
     const auto submitted = act("submit");
     ASSERT_TRUE(submitted);
     ASSERT_EQ(submitted->jobs.size(), 1U);
-    EXPECT_EQ(submitted->jobs[0].spec.type, "msuite_submit");
-    EXPECT_EQ(text_of(json_members(submitted->jobs[0].spec.payload), "head_sha"), "abc");
+    EXPECT_EQ(submitted->jobs[0].spec->type, "msuite_submit");
+    EXPECT_EQ(text_of(json_members(submitted->jobs[0].spec->payload), "head_sha"), "abc");
 
     EXPECT_EQ(refusal(act("start_review")), ErrorCode::gate_closed);
     engine.report(engine.claim_one(), Outcome::succeeded);

@@ -15,10 +15,10 @@ Result<Job> hand_back(Transaction& tx, const HandBack& command) {
     std::string actor = worker_actor(job->lease->worker_id);
     const auto clean = without_secrets(command, tx.rules(), job->spec);
     std::string detail = reason_detail(clean ? clean->reason : command.reason);
-    if (is_final(job->state)) {
+    if (is_final(job->now.state)) {
         close_ended_lease(tx, *job, std::move(actor), std::move(detail));
     } else {
-        --job->attempt;
+        --job->now.attempt;
         requeue_job(tx, *job,
                     {.step = Step::handed_back,
                      .run_after = tx.now(),

@@ -22,7 +22,7 @@ TEST(HandBack, QueuesTheJobAtOnceAndTheAttemptDoesNotCount) {
     EXPECT_EQ(job->run_after, at(5));
     EXPECT_EQ(job->lease, std::nullopt);
     EXPECT_EQ(job->started_at, std::nullopt);
-    EXPECT_EQ(engine.find(running.spec.id), *job);
+    EXPECT_EQ(engine.find(running.spec->id), *job);
     EXPECT_EQ(engine.claim_one().attempt, 1);
 }
 
@@ -32,7 +32,7 @@ TEST(HandBack, RecordsWhoAndWhy) {
 
     engine.hand_back(running);
 
-    const Event event = engine.events(running.spec.id).back();
+    const Event event = engine.events(running.spec->id).back();
     EXPECT_EQ(event.step, Step::handed_back);
     EXPECT_EQ(event.actor, "worker:worker");
     EXPECT_EQ(event.lease, running.lease->token);
@@ -49,7 +49,7 @@ TEST(HandBack, FreesTheKeys) {
 
     engine.hand_back(running);
 
-    EXPECT_EQ(engine.claim_one().spec.id, urgent.spec.id);
+    EXPECT_EQ(engine.claim_one().spec->id, urgent.spec->id);
 }
 
 TEST(HandBack, MayBeDoneAnyNumberOfTimes) {
@@ -83,7 +83,7 @@ TEST(HandBack, UnderAStaleLeaseIsRefusedAndChangesNothing) {
     const auto again = engine.hand_back(old);
 
     EXPECT_EQ(refusal(again), ErrorCode::lease_lost);
-    EXPECT_EQ(engine.find(old.spec.id), current);
+    EXPECT_EQ(engine.find(old.spec->id), current);
 }
 
 TEST(HandBack, OfAnUnknownJobIsNotFound) {
@@ -104,7 +104,7 @@ TEST(HandBack, OfAJobThatTimedOutOnlyClosesTheLease) {
 
     EXPECT_EQ(job->state, JobState::timed_out);
     EXPECT_EQ(job->lease, std::nullopt);
-    EXPECT_EQ(engine.steps(running.spec.id).back(), Step::lease_closed);
+    EXPECT_EQ(engine.steps(running.spec->id).back(), Step::lease_closed);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ class Delays : public testing::Test {
         Batch batch;
         batch.look_at = clock.time;
         sweeper.run(batch, clock.time);
-        return store.reader()->find_one(job.spec.id)->state;
+        return store.reader()->find_one(job.spec->id)->now.state;
     }
 
     MemoryStore store;

@@ -12,16 +12,16 @@ namespace {
 // is accepted after one that was refused.
 Extended extend(Transaction& tx, Job& job, const Heartbeat& heartbeat) {
     Lease& lease = *job.lease;
-    const bool is_last_term = lease.stop_requested && job.state == JobState::running;
+    const bool is_last_term = lease.stop_requested && job.now.state == JobState::running;
     if (!is_last_term) {
         lease.term = heartbeat.term.value_or(lease.term);
         lease.until = tx.now() + lease.term;
         ++tx.counts().leases_extended;
     }
-    if (heartbeat.progress) job.progress = heartbeat.progress;
+    if (heartbeat.progress) job.now.progress = heartbeat.progress;
     if (heartbeat.message) {
         const auto clean = without_secrets(heartbeat, tx.rules(), job.spec);
-        job.message = clean ? *clean->message : *heartbeat.message;
+        job.now.message = clean ? *clean->message : *heartbeat.message;
     }
     return Extended{.until = lease.until, .stop_requested = lease.stop_requested};
 }
@@ -30,10 +30,10 @@ Extended extend(Transaction& tx, Job& job, const Heartbeat& heartbeat) {
 // of a job that has ended is not kept.
 Extended extend_by_name(Transaction& tx, Job& job, const Heartbeat& said) {
     Heartbeat heartbeat = said;
-    if (is_final(job.state)) {
+    if (is_final(job.now.state)) {
         heartbeat.message.reset();
     } else if (said.phase || said.message) {
-        heartbeat.message = deploy::message_after(job.message, said.phase, said.message);
+        heartbeat.message = deploy::message_after(job.now.message, said.phase, said.message);
     }
     Extended extended = extend(tx, job, heartbeat);
     extended.job = std::make_shared<const Job>(job);
@@ -45,7 +45,7 @@ Extended extend_by_name(Transaction& tx, Job& job, const Heartbeat& said) {
 Result<Extended> answer_refused(const std::optional<Job>& job, const Heartbeat& heartbeat,
                                 Error refusal) {
     const bool is_shown = heartbeat.by_worker && refusal.code != ErrorCode::not_found &&
-                          job->state != JobState::running;
+                          job->now.state != JobState::running;
     if (!is_shown) return refusal;
     return Extended{.stop_requested = true, .job = std::make_shared<const Job>(*job)};
 }

@@ -19,7 +19,7 @@ TEST(Heartbeat, ExtendsTheLeaseByItsTermFromNow) {
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->until, at(50));
     EXPECT_FALSE(answer->stop_requested);
-    EXPECT_EQ(engine.find(job.spec.id).lease->until, at(50));
+    EXPECT_EQ(engine.find(job.spec->id).lease->until, at(50));
 }
 
 TEST(Heartbeat, MayChangeTheTerm) {
@@ -39,8 +39,8 @@ TEST(Heartbeat, NotesProgressAndMessage) {
 
     (void)engine.ask(Heartbeat{.lease = lease_of(job), .progress = 40, .message = "cloning"});
 
-    EXPECT_EQ(engine.find(job.spec.id).progress, 40);
-    EXPECT_EQ(engine.find(job.spec.id).message, "cloning");
+    EXPECT_EQ(engine.find(job.spec->id).progress, 40);
+    EXPECT_EQ(engine.find(job.spec->id).message, "cloning");
 }
 
 TEST(Heartbeat, LeavesProgressAndMessageAsTheyWereWhenItNamesNone) {
@@ -50,8 +50,8 @@ TEST(Heartbeat, LeavesProgressAndMessageAsTheyWereWhenItNamesNone) {
 
     (void)engine.heartbeat(job);
 
-    EXPECT_EQ(engine.find(job.spec.id).progress, 40);
-    EXPECT_EQ(engine.find(job.spec.id).message, "cloning");
+    EXPECT_EQ(engine.find(job.spec->id).progress, 40);
+    EXPECT_EQ(engine.find(job.spec->id).message, "cloning");
 }
 
 TEST(Heartbeat, KeepsAJobRunningForAsLongAsItComes) {
@@ -63,7 +63,7 @@ TEST(Heartbeat, KeepsAJobRunningForAsLongAsItComes) {
         ASSERT_TRUE(engine.heartbeat(job));
     }
 
-    EXPECT_EQ(engine.find(job.spec.id).state, JobState::running);
+    EXPECT_EQ(engine.find(job.spec->id).state, JobState::running);
 }
 
 TEST(Heartbeat, WritesNoEvent) {
@@ -72,8 +72,8 @@ TEST(Heartbeat, WritesNoEvent) {
 
     (void)engine.heartbeat(job);
 
-    EXPECT_EQ(engine.events(job.spec.id).size(), 2u);
-    EXPECT_EQ(engine.find(job.spec.id).head, job.head);
+    EXPECT_EQ(engine.events(job.spec->id).size(), 2u);
+    EXPECT_EQ(engine.find(job.spec->id).head, job.head);
 }
 
 TEST(Heartbeat, IsTooLateOnceTheLeaseWasTakenAway) {
@@ -84,7 +84,7 @@ TEST(Heartbeat, IsTooLateOnceTheLeaseWasTakenAway) {
     const auto answer = engine.heartbeat(job);
 
     EXPECT_EQ(refusal(answer), ErrorCode::lease_lost);
-    EXPECT_EQ(engine.find(job.spec.id).lease, std::nullopt);
+    EXPECT_EQ(engine.find(job.spec->id).lease, std::nullopt);
 }
 
 TEST(Heartbeat, ComesInTimeJustBeforeTheLeaseEnds) {
@@ -108,7 +108,7 @@ TEST(Heartbeat, UnderAStaleLeaseIsRefusedAndChangesNothing) {
         engine.ask(Heartbeat{.lease = lease_of(old), .progress = 99, .message = "zombie"});
 
     EXPECT_EQ(refusal(answer), ErrorCode::lease_lost);
-    EXPECT_EQ(engine.find(old.spec.id), current);
+    EXPECT_EQ(engine.find(old.spec->id), current);
 }
 
 TEST(Heartbeat, AfterTheReportIsRefused) {
@@ -130,7 +130,7 @@ TEST(Heartbeat, OfAnUnknownJobIsNotFound) {
 TEST(Heartbeat, SaysThatTheJobWasCanceledAndStillExtendsTheLease) {
     TestEngine engine;
     const Job job = engine.start(spec());
-    engine.cancel(job.spec.id);
+    engine.cancel(job.spec->id);
     engine.advance(20s);
 
     const auto answer = engine.heartbeat(job);
@@ -152,8 +152,8 @@ TEST(Heartbeat, TwiceInOneBatchAnswersBothAndKeepsTheLast) {
 
     EXPECT_TRUE(**first);
     EXPECT_EQ((**second)->until, at(10));
-    EXPECT_EQ(engine.find(job.spec.id).progress, 2);
-    EXPECT_EQ(engine.find(job.spec.id).message, "a");
+    EXPECT_EQ(engine.find(job.spec->id).progress, 2);
+    EXPECT_EQ(engine.find(job.spec->id).message, "a");
     EXPECT_EQ(ran.counts.leases_extended, 2);
 }
 

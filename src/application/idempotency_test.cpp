@@ -66,7 +66,7 @@ TEST(IdempotencyKey, WorksWithinOneBatch) {
     EXPECT_FALSE((**first)->repeated);
     EXPECT_TRUE((**second)->repeated);
     EXPECT_EQ(ids(**second), ids(**first));
-    EXPECT_EQ((**between)->jobs.at(0).spec.type, "between");
+    EXPECT_EQ((**between)->jobs.at(0).spec->type, "between");
     EXPECT_EQ(refusal(**other), ErrorCode::idempotency_mismatch);
     EXPECT_EQ(engine.count_jobs(), 3u);
 }

@@ -11,29 +11,29 @@ namespace {
 
 // Not before this: when the job was claimed, or made. (The clock may have been set back since.)
 Timestamp last_step_of(const Job& job) {
-    return job.lease ? std::max(job.lease->since, job.spec.created_at) : job.spec.created_at;
+    return job.lease ? std::max(job.lease->since, job.spec->created_at) : job.spec->created_at;
 }
 
 bool is_held_by(const Job& job, const ByWorker& worker) {
-    if (worker.worker_id.empty()) return job.state == JobState::running;
+    if (worker.worker_id.empty()) return job.now.state == JobState::running;
     return job.lease->worker_id == worker.worker_id &&
-           (!worker.attempt || *worker.attempt == job.attempt);
+           (!worker.attempt || *worker.attempt == job.now.attempt);
 }
 
 Error not_held(const Job& job, const ByWorker& worker) {
     if (worker.worker_id.empty()) {
         return {ErrorCode::conflict,
-                fmt::format("the job is {} and not running", to_text(job.state)), ""};
+                fmt::format("the job is {} and not running", to_text(job.now.state)), ""};
     }
     const bool is_its_own = job.lease && job.lease->worker_id == worker.worker_id;
     if (is_its_own) {
         return {ErrorCode::lease_lost,
                 fmt::format("attempt {} is over; the job is in attempt {} now. Stop working on it",
-                            *worker.attempt, job.attempt),
+                            *worker.attempt, job.now.attempt),
                 ""};
     }
     return {ErrorCode::lease_lost,
-            fmt::format("the job is {} and not {}'s: stop working on it", to_text(job.state),
+            fmt::format("the job is {} and not {}'s: stop working on it", to_text(job.now.state),
                         worker.worker_id),
             ""};
 }
@@ -48,7 +48,7 @@ std::optional<Error> lease_refusal(const std::optional<Job>& job, LeaseId lease,
     if (job->is_leased_under(lease.token)) return std::nullopt;
     return Error{ErrorCode::lease_lost,
                  fmt::format("the lease has ended; the job is {} now. Stop working on it",
-                             to_text(job->state)),
+                             to_text(job->now.state)),
                  ""};
 }
 
@@ -66,9 +66,9 @@ std::optional<Error> lease_refusal(const std::optional<Job>& job, LeaseId lease,
 std::optional<LeaseToken> last_claim(Transaction& tx, const Job& job, const ByWorker& worker) {
     tx.flush();
     const std::string actor = worker_actor(worker.worker_id);
-    const std::int64_t after = std::max<std::int64_t>(0, job.head.seq - looked_through);
+    const std::int64_t after = std::max<std::int64_t>(0, job.now.head.seq - looked_through);
     std::optional<LeaseToken> last;
-    for (const Event& event : tx.jobs().events(job.spec.id, after, looked_through)) {
+    for (const Event& event : tx.jobs().events(job.spec->id, after, looked_through)) {
         const bool is_meant = !worker.attempt || event.attempt == *worker.attempt;
         if (event.step == Step::claimed && event.actor == actor && is_meant) last = event.lease;
     }
@@ -76,21 +76,21 @@ std::optional<LeaseToken> last_claim(Transaction& tx, const Job& job, const ByWo
 }
 
 void close_ended_lease(Transaction& tx, Job& job, std::string actor, std::string detail) {
-    check(job.lease && is_final(job.state), "only an ended job's lease is closed by itself");
+    check(job.lease && is_final(job.now.state), "only an ended job's lease is closed by itself");
     tx.record(job, Step::lease_closed, std::nullopt, std::move(actor), std::move(detail),
-              *job.completed_at);
+              *job.now.completed_at);
     job.lease.reset();
     tx.leases().close({&job, 1});
 }
 
 void requeue_job(Transaction& tx, Job& job, Requeueing how) {
-    const JobState from = job.state;
+    const JobState from = job.now.state;
     const auto moved = job.apply(how.step);
     check(static_cast<bool>(moved), "a running job can go back to the queue");
-    job.run_after = how.run_after;
-    job.started_at.reset();
-    job.progress.reset();
-    job.message.clear();
+    job.now.run_after = how.run_after;
+    job.now.started_at.reset();
+    job.now.progress.reset();
+    job.now.message.clear();
     tx.record(job, how.step, from, std::move(how.actor), std::move(how.detail), last_step_of(job));
     job.lease.reset();
     tx.jobs().requeue({&job, 1});
@@ -98,10 +98,10 @@ void requeue_job(Transaction& tx, Job& job, Requeueing how) {
 
 void end_job(Transaction& tx, Job& job, Ending how) {
     const Timestamp last = last_step_of(job);
-    const JobState from = job.state;
+    const JobState from = job.now.state;
     const auto moved = job.apply(how.step);
     check(static_cast<bool>(moved), "the job can end this way");
-    job.completed_at = tx.now_after(last);
+    job.now.completed_at = tx.now_after(last);
     if (how.keep_lease) job.lease->stop_requested = true;
     tx.record(job, how.step, from, std::move(how.actor), std::move(how.detail), last);
     if (!how.keep_lease) job.lease.reset();

@@ -21,7 +21,7 @@ std::vector<Job> jobs_as_accepted(Transaction& tx, const IdempotentRequest& firs
     for (std::optional<Job>& job : tx.jobs().find(first.jobs)) {
         check(job.has_value(), "a remembered job exists");
         Job then = accepted(std::move(job->spec));
-        then.head.seq = 1;
+        then.now.head.seq = 1;
         jobs.push_back(std::move(then));
     }
     return jobs;

@@ -11,13 +11,13 @@ namespace {
 
 Result<Job> replay(Transaction& tx, const ReplayJob& command, Duration remembered) {
     std::optional<Job> source = tx.jobs().find_one(command.job);
-    if (!source || (!command.tenant.empty() && source->spec.tenant != command.tenant)) {
+    if (!source || (!command.tenant.empty() && source->spec->tenant != command.tenant)) {
         return Error{ErrorCode::not_found, "no job has this id", ""};
     }
-    if (!is_final(source->state)) {
+    if (!is_final(source->now.state)) {
         return Error{ErrorCode::conflict,
                      fmt::format("the job is {}; only a job that has ended can be replayed",
-                                 to_text(source->state)),
+                                 to_text(source->now.state)),
                      ""};
     }
     if (!source->damage.empty()) {
@@ -26,7 +26,7 @@ Result<Job> replay(Transaction& tx, const ReplayJob& command, Duration remembere
             fmt::format("the stored row of the job is damaged: its {} is lost", source->damage),
             ""};
     }
-    const std::string tenant = source->spec.tenant;
+    const std::string tenant = source->spec->tenant;
     const bool has_key = !command.idempotency_key.empty();
     if (has_key) {
         const auto before =
@@ -34,7 +34,7 @@ Result<Job> replay(Transaction& tx, const ReplayJob& command, Duration remembere
         if (!before) return before.error();
         if (*before) return std::move(jobs_as_accepted(tx, **before).front());
     }
-    JobSpec spec = std::move(source->spec);
+    JobSpec spec = *source->spec;
     spec.replay_of = spec.id;
     spec.id = tx.next_job_id();
     spec.created_at = tx.now();
@@ -51,7 +51,7 @@ Result<Job> replay(Transaction& tx, const ReplayJob& command, Duration remembere
         tx.idempotency().put({tenant,
                               command.idempotency_key,
                               command.body_digest,
-                              {arrival.job.spec.id},
+                              {arrival.job.spec->id},
                               tx.now()});
     }
     return std::move(arrival.job);

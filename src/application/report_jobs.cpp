@@ -41,20 +41,20 @@ std::string error_code_of(const Report& report) {
 std::optional<Error> refuse_silence(const JobTypes& types, const Job& job, const Report& report) {
     if (report.outcome != Outcome::failed) return std::nullopt;
     if (!report.error_code.empty() && !report.error_message.empty()) return std::nullopt;
-    const JobType* type = types.find(job.spec.type);
+    const JobType* type = types.find(job.spec->type);
     if (!type || !type->needs_error) return std::nullopt;
     return refuse(report.error_code.empty() ? "error_code" : "error_message",
                   fmt::format("is missing: errors must set error_code and error_message when jobs "
                               "of type \"{}\" fail",
-                              job.spec.type));
+                              job.spec->type));
 }
 
 // Whether the policy gives the job another attempt after this report.
 bool is_retried(const Job& job, const Report& report) {
-    if (job.attempt >= job.spec.max_attempts) return false;
+    if (job.now.attempt >= job.spec->max_attempts) return false;
     if (job.lease->stop_requested)
         return report.outcome != Outcome::succeeded;  // its deadline came
-    if (report.outcome == Outcome::timed_out) return job.spec.retry_on_timeout;
+    if (report.outcome == Outcome::timed_out) return job.spec->retry_on_timeout;
     return report.outcome == Outcome::failed && report.retryable;
 }
 
@@ -75,9 +75,9 @@ constexpr std::string_view run_after_prefix = R"({"run_after":")";
 constexpr std::size_t rfc3339_size = 24;
 
 void retry(Transaction& tx, Job& job, const Report& report) {
-    job.error_code = error_code_of(report);
-    job.error_message = report.error_message;
-    const Timestamp run_after = tx.now() + job.spec.backoff.after(job.attempt, tx.chance());
+    job.now.error_code = error_code_of(report);
+    job.now.error_message = report.error_message;
+    const Timestamp run_after = tx.now() + job.spec->backoff.after(job.now.attempt, tx.chance());
     requeue_job(tx, job,
                 {.step = Step::retried,
                  .run_after = run_after,
@@ -91,22 +91,23 @@ bool is_in_workers_place(const Report& report) {
 }
 
 void finish(Transaction& tx, Job& job, const Report& report) {
-    job.result = report.result;
-    job.error_code = error_code_of(report);
-    job.error_message = report.error_message;
-    if (report.outcome == Outcome::succeeded && job.progress) job.progress = 100;
+    job.now.result = report.result;
+    job.now.error_code = error_code_of(report);
+    job.now.error_message = report.error_message;
+    if (report.outcome == Outcome::succeeded && job.now.progress) job.now.progress = 100;
     end_job(tx, job,
             {.step = step_of(report.outcome),
              .actor = report.actor.empty() ? worker_actor(job.lease->worker_id) : report.actor,
-             .detail = error_detail(job.error_code, job.error_message),
+             .detail = error_detail(job.now.error_code, job.now.error_message),
              .keep_lease = is_in_workers_place(report)});
 }
 
 // What a worker hears whose job had ended before it reported.
 Result<Job> answer_after_end(const Job& job, const Report& report) {
-    if (report.outcome == Outcome::canceled || state_of(report.outcome) == job.state) return job;
+    if (report.outcome == Outcome::canceled || state_of(report.outcome) == job.now.state)
+        return job;
     return Error{ErrorCode::conflict,
-                 fmt::format("the job was {} before this report came", to_text(job.state)), ""};
+                 fmt::format("the job was {} before this report came", to_text(job.now.state)), ""};
 }
 
 // The worker has stopped.
@@ -121,12 +122,12 @@ Job as_after_retry(Job job, const Event& event, const Report& report) {
     const auto run_after = parse_rfc3339(text.substr(run_after_prefix.size(), rfc3339_size));
     check(run_after.has_value(), "a retry's detail names its time");
     Job then = accepted(std::move(job.spec));
-    then.attempt = event.attempt;
-    then.run_after = *run_after;
-    then.error_code = error_code_of(report);
-    then.error_message = report.error_message;
-    then.log_seq = event.log_seq;
-    then.head = {event.seq, event.hash};
+    then.now.attempt = event.attempt;
+    then.now.run_after = *run_after;
+    then.now.error_code = error_code_of(report);
+    then.now.error_message = report.error_message;
+    then.now.log_seq = event.log_seq;
+    then.now.head = {event.seq, event.hash};
     return then;
 }
 
@@ -138,15 +139,16 @@ bool says_the_same(const Job& job, const Event& event, const Report& report) {
                    retry_detail(report, text.substr(run_after_prefix.size(), rfc3339_size));
     }
     if (event.step == Step::lease_closed) return event.detail == stop_detail(report);
-    return event.to == state_of(report.outcome) && job.result == report.result &&
-           job.error_code == error_code_of(report) && job.error_message == report.error_message;
+    return event.to == state_of(report.outcome) && job.now.result == report.result &&
+           job.now.error_code == error_code_of(report) &&
+           job.now.error_message == report.error_message;
 }
 
 // The last thing that the worker of this lease reported, if anything. Repeats of it come soon.
 std::optional<Event> last_report(JobReader& jobs, const Job& job, LeaseToken token) {
     std::optional<Event> found;
-    const std::int64_t after = std::max<std::int64_t>(0, job.head.seq - looked_through);
-    for (Event& event : jobs.events(job.spec.id, after, looked_through)) {
+    const std::int64_t after = std::max<std::int64_t>(0, job.now.head.seq - looked_through);
+    for (Event& event : jobs.events(job.spec->id, after, looked_through)) {
         const bool reports = event.step == Step::retried || event.step == Step::lease_closed ||
                              (event.to && is_final(*event.to));
         if (event.lease == token && reports && event.actor.starts_with("worker:")) {
@@ -175,7 +177,7 @@ Result<Job> answer_stale(Transaction& tx, std::optional<Job>& job, const Report&
         if (!last) return refusal;
         // By its name a worker cannot tell which of its runs was stopped. Whatever it said before,
         // the job has ended as it says now.
-        const bool is_canceled = job->state == JobState::canceled;
+        const bool is_canceled = job->now.state == JobState::canceled;
         if (is_canceled && as_sent.outcome == Outcome::canceled) return *std::move(job);
         token = *last;
     }
@@ -219,7 +221,7 @@ std::vector<Result<Job>> report_jobs(Transaction& tx, std::span<const Report> re
             const Report& report = reports[wave[k]];
             if (auto refusal = lease_refusal(job, report.lease, report.by_worker, report.bounds)) {
                 answers[wave[k]] = answer_stale(tx, job, report, *std::move(refusal));
-            } else if (is_final(job->state)) {
+            } else if (is_final(job->now.state)) {
                 answers[wave[k]] = acknowledge_end(tx, *job, report);
             } else if (auto silence = refuse_silence(tx.rules().types, *job, report)) {
                 answers[wave[k]] = *std::move(silence);

@@ -31,8 +31,8 @@ TEST(ReportSuccess, EndsTheJobWithItsResult) {
     EXPECT_EQ(job->completed_at, at(9));
     EXPECT_EQ(job->started_at, at(0));
     EXPECT_EQ(job->lease, std::nullopt);
-    EXPECT_EQ(engine.find(running.spec.id), *job);
-    EXPECT_EQ(engine.steps(running.spec.id),
+    EXPECT_EQ(engine.find(running.spec->id), *job);
+    EXPECT_EQ(engine.steps(running.spec->id),
               (std::vector{Step::submitted, Step::claimed, Step::succeeded}));
 }
 
@@ -71,7 +71,7 @@ TEST(ReportFailure, EndsTheJobWhenNoAttemptIsLeft) {
     EXPECT_EQ(job->state, JobState::failed);
     EXPECT_EQ(job->error_code, "E_DISK");
     EXPECT_EQ(job->error_message, "no \"space\" left");
-    EXPECT_EQ(engine.events(running.spec.id).back().detail,
+    EXPECT_EQ(engine.events(running.spec->id).back().detail,
               R"({"error_code":"E_DISK","error_message":"no \"space\" left"})");
 }
 
@@ -99,7 +99,7 @@ TEST(ReportFailure, QueuesTheJobAgainWhileAttemptsAreLeft) {
     EXPECT_EQ(job->started_at, std::nullopt);
     EXPECT_EQ(job->completed_at, std::nullopt);
     EXPECT_EQ(job->lease, std::nullopt);
-    EXPECT_EQ(engine.find(running.spec.id), *job);
+    EXPECT_EQ(engine.find(running.spec->id), *job);
 }
 
 TEST(ReportFailure, WithoutAReasonIsRefusedWhereTheTypeWantsOne) {
@@ -116,7 +116,7 @@ TEST(ReportFailure, WithoutAReasonIsRefusedWhereTheTypeWantsOne) {
     EXPECT_EQ(silent.error().pointer, "/error_code");
     ASSERT_FALSE(without_message);
     EXPECT_EQ(without_message.error().pointer, "/error_message");
-    EXPECT_EQ(engine.find(running.spec.id), running);
+    EXPECT_EQ(engine.find(running.spec->id), running);
     report.error_message = "why";
     EXPECT_TRUE(engine.ask(report)) << "the worker still has its lease";
 }
@@ -128,7 +128,7 @@ TEST(ReportCanceled, EndsTheJobAsCanceledAndIsNotRetried) {
     const auto job = engine.report(running, Outcome::canceled);
 
     EXPECT_EQ(job->state, JobState::canceled);
-    EXPECT_EQ(engine.events(running.spec.id).back().actor, "worker:worker");
+    EXPECT_EQ(engine.events(running.spec->id).back().actor, "worker:worker");
 }
 
 TEST(ReportTimedOut, EndsTheJobWithItsCodeAndIsNotRetried) {
@@ -172,7 +172,7 @@ TEST(StaleReport, IsRefusedAndChangesNothing) {
     const auto answer = engine.report(old, Outcome::succeeded);
 
     EXPECT_EQ(refusal(answer), ErrorCode::lease_lost);
-    EXPECT_EQ(engine.find(old.spec.id), current);
+    EXPECT_EQ(engine.find(old.spec->id), current);
 }
 
 TEST(StaleReport, OfAnUnknownJobIsNotFound) {
@@ -208,7 +208,7 @@ TEST_P(RepeatedReport, IsAnsweredLikeTheFirst) {
     ASSERT_TRUE(first);
     ASSERT_TRUE(second);
     EXPECT_EQ(*second, *first);
-    EXPECT_EQ(engine.events(running.spec.id).size(), 3u);
+    EXPECT_EQ(engine.events(running.spec->id).size(), 3u);
 }
 
 TEST_P(RepeatedReport, WithAnotherOutcomeIsAConflict) {
@@ -221,7 +221,7 @@ TEST_P(RepeatedReport, WithAnotherOutcomeIsAConflict) {
 
         EXPECT_EQ(refusal(engine.report(running, other)), ErrorCode::conflict);
     }
-    EXPECT_EQ(engine.events(running.spec.id).size(), 3u);
+    EXPECT_EQ(engine.events(running.spec->id).size(), 3u);
 }
 
 TEST_P(RepeatedReport, WithAnotherErrorIsAConflict) {
@@ -245,7 +245,7 @@ TEST(RepeatedRetryReport, IsAnsweredLikeTheFirstWhileTheRetryWaits) {
 
     ASSERT_TRUE(second);
     EXPECT_EQ(*second, *first);
-    EXPECT_EQ(engine.find(running.spec.id).attempt, 1);
+    EXPECT_EQ(engine.find(running.spec->id).attempt, 1);
 }
 
 TEST(RepeatedRetryReport, IsAnsweredLikeTheFirstInLaterAttempts) {
@@ -259,7 +259,7 @@ TEST(RepeatedRetryReport, IsAnsweredLikeTheFirstInLaterAttempts) {
 
     engine.report(again, Outcome::succeeded);
     EXPECT_EQ(*engine.report(running, Outcome::failed, "E"), *first);
-    EXPECT_EQ(engine.find(running.spec.id).state, JobState::succeeded);
+    EXPECT_EQ(engine.find(running.spec->id).state, JobState::succeeded);
 }
 
 TEST(RepeatedRetryReport, IsAnsweredLikeTheFirstAfterTheWorkerToldSomething) {
@@ -359,7 +359,7 @@ TEST(ReportWithSecrets, IsStoredWithoutThemAndKnownWhenItIsSentAgain) {
     const auto retried = engine.ask(failure);
     ASSERT_TRUE(retried);
     EXPECT_EQ(retried->error_message, "*** was refused");
-    EXPECT_EQ(retried->spec.payload, secretive.payload);
+    EXPECT_EQ(retried->spec->payload, secretive.payload);
     EXPECT_EQ(*engine.ask(failure), *retried);
 
     engine.advance(10s);

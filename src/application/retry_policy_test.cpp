@@ -27,8 +27,8 @@ TEST(RetryPolicy, MakesExactlyAsManyAttemptsAsAllowed) {
         engine.report(running, Outcome::failed);
     }
 
-    EXPECT_EQ(engine.find(job.spec.id).state, JobState::failed);
-    EXPECT_EQ(engine.find(job.spec.id).attempt, 3);
+    EXPECT_EQ(engine.find(job.spec->id).state, JobState::failed);
+    EXPECT_EQ(engine.find(job.spec->id).attempt, 3);
     EXPECT_TRUE(engine.claim().empty());
 }
 
@@ -61,7 +61,7 @@ TEST(RetryPolicy, WithJitterWaitsNoLongerThanTheCeilingAndDiffersBetweenJobs) {
     std::vector<Timestamp> times;
     for (int i = 0; i < 50; ++i) {
         const Job running = engine.start(with(2, Backoff::exponential(60s, 1h)));
-        times.push_back(engine.report(running, Outcome::failed)->run_after);
+        times.push_back(engine.report(running, Outcome::failed)->now.run_after);
     }
 
     for (const Timestamp time : times) {
@@ -83,7 +83,7 @@ TEST(RetryPolicy, KeepsTheJobsKeysFreeWhileTheRetryWaits) {
 
     engine.report(first, Outcome::failed);
 
-    EXPECT_EQ(engine.claim_one().spec.id, second.spec.id);
+    EXPECT_EQ(engine.claim_one().spec->id, second.spec->id);
 }
 
 TEST(RetryPolicy, KeepsTheRetrysPlaceByAgeAmongEquals) {
@@ -93,7 +93,7 @@ TEST(RetryPolicy, KeepsTheRetrysPlaceByAgeAmongEquals) {
 
     engine.report(first, Outcome::failed);
 
-    EXPECT_EQ(engine.claim_one().spec.id, first.spec.id);
+    EXPECT_EQ(engine.claim_one().spec->id, first.spec->id);
 }
 
 TEST(RetryPolicy, CountsLostLeasesAndFailuresAlike) {
@@ -115,7 +115,7 @@ TEST(RetryPolicy, TellsWhenTheNextAttemptMayStart) {
 
     engine.report(running, Outcome::failed, "E");
 
-    const Event event = engine.events(running.spec.id).back();
+    const Event event = engine.events(running.spec->id).back();
     EXPECT_EQ(event.step, Step::retried);
     EXPECT_EQ(event.detail,
               R"({"run_after":"2026-01-01T00:01:00.000Z","outcome":"failed","error_code":"E"})");
@@ -127,7 +127,7 @@ TEST(RetryPolicy, TellsWhenTheNextAttemptMayStartAfterAFailureWithoutACode) {
 
     engine.report(running, Outcome::failed);
 
-    EXPECT_EQ(engine.events(running.spec.id).back().detail,
+    EXPECT_EQ(engine.events(running.spec->id).back().detail,
               R"({"run_after":"2026-01-01T00:01:00.000Z","outcome":"failed"})");
 }
 

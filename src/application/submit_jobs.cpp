@@ -53,12 +53,12 @@ Result<Dependencies> look_at_dependencies(Transaction& tx, const SubmitJobs& com
     if (spec.depends_on.empty()) return dependencies;
     auto found = tx.jobs().find(spec.depends_on);
     for (std::size_t i = 0; i < found.size(); ++i) {
-        if (!found[i] || found[i]->spec.tenant != spec.tenant) {
+        if (!found[i] || found[i]->spec->tenant != spec.tenant) {
             return Error{ErrorCode::invalid,
                          fmt::format("no job has the id {}", to_text(spec.depends_on[i])),
                          pointer_to(command, place, "depends_on")};
         }
-        const JobState state = found[i]->state;
+        const JobState state = found[i]->now.state;
         if (!is_final(state)) {
             dependencies.blocked = true;
         } else if (state != JobState::succeeded &&
@@ -160,7 +160,7 @@ void Intake::store() {
     std::vector<Job> ended;
     for (const auto& [place, dependency] : doomed_) {
         ended.push_back(arrivals_[place].job);
-        cancel_for_dependency(tx_, ended.back(), dependency.spec.id, dependency.state);
+        cancel_for_dependency(tx_, ended.back(), dependency.spec->id, dependency.now.state);
     }
     doomed_.clear();
     finish_jobs(tx_, ended);

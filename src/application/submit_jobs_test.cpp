@@ -15,12 +15,12 @@ TEST(SubmitJobs, GivesTheJobItsIdAndItsTime) {
 
     const Job job = engine.submit(spec());
 
-    EXPECT_GT(job.spec.id, JobId{});
-    EXPECT_EQ(job.spec.created_at, at(7));
+    EXPECT_GT(job.spec->id, JobId{});
+    EXPECT_EQ(job.spec->created_at, at(7));
     EXPECT_EQ(job.run_after, at(7));
     EXPECT_EQ(job.state, JobState::queued);
     EXPECT_EQ(job.attempt, 0);
-    EXPECT_EQ(engine.find(job.spec.id), job);
+    EXPECT_EQ(engine.find(job.spec->id), job);
 }
 
 TEST(SubmitJobs, IgnoresAnIdAndATimeThatTheCallerMadeUp) {
@@ -30,8 +30,8 @@ TEST(SubmitJobs, IgnoresAnIdAndATimeThatTheCallerMadeUp) {
 
     const Job job = engine.submit(made_up);
 
-    EXPECT_NE(job.spec.id, JobId{5});
-    EXPECT_EQ(job.spec.created_at, at(0));
+    EXPECT_NE(job.spec->id, JobId{5});
+    EXPECT_EQ(job.spec->created_at, at(0));
 }
 
 TEST(SubmitJobs, RecordsWhoAsked) {
@@ -39,7 +39,7 @@ TEST(SubmitJobs, RecordsWhoAsked) {
 
     const Job job = engine.submit(spec());
 
-    const auto events = engine.events(job.spec.id);
+    const auto events = engine.events(job.spec->id);
     ASSERT_EQ(events.size(), 1u);
     EXPECT_EQ(events[0].step, Step::submitted);
     EXPECT_EQ(events[0].actor, "client");
@@ -55,8 +55,8 @@ TEST(SubmitJobs, KeepsThePayloadByteForByte) {
 
     const Job job = engine.submit(odd);
 
-    EXPECT_EQ(engine.find(job.spec.id).spec.payload, odd.payload);
-    EXPECT_EQ(engine.find(job.spec.id).spec.payload_digest, sha256(odd.payload));
+    EXPECT_EQ(engine.find(job.spec->id).spec->payload, odd.payload);
+    EXPECT_EQ(engine.find(job.spec->id).spec->payload_digest, sha256(odd.payload));
 }
 
 TEST(SubmitJobs, GivesIncreasingIdsInTheOrderOfTheCommand) {
@@ -65,9 +65,9 @@ TEST(SubmitJobs, GivesIncreasingIdsInTheOrderOfTheCommand) {
     const auto jobs = engine.submit_all({spec("a"), spec("b"), spec("c")});
 
     ASSERT_EQ(jobs.size(), 3u);
-    EXPECT_LT(jobs[0].spec.id, jobs[1].spec.id);
-    EXPECT_LT(jobs[1].spec.id, jobs[2].spec.id);
-    EXPECT_EQ(jobs[2].spec.type, "c");
+    EXPECT_LT(jobs[0].spec->id, jobs[1].spec->id);
+    EXPECT_LT(jobs[1].spec->id, jobs[2].spec->id);
+    EXPECT_EQ(jobs[2].spec->type, "c");
 }
 
 TEST(SubmitJobs, KeepsALaterRunAfterAndRaisesAnEarlierOne) {
@@ -100,12 +100,12 @@ TEST(SubmitJobs, RefusesADependencyOfAnotherTenantAsIfItDidNotExist) {
     const Job theirs = engine.submit(spec());
     JobSpec mine = spec();
     mine.tenant = "other";
-    mine.depends_on = {theirs.spec.id};
+    mine.depends_on = {theirs.spec->id};
 
     const auto answer = engine.ask(submission({mine}));
 
     ASSERT_EQ(refusal(answer), ErrorCode::invalid);
-    EXPECT_EQ(answer.error().message, "no job has the id " + to_text(theirs.spec.id));
+    EXPECT_EQ(answer.error().message, "no job has the id " + to_text(theirs.spec->id));
 }
 
 TEST(SubmitJobs, TakesAllJobsOfACommandOrNone) {
@@ -134,7 +134,7 @@ TEST(SubmitJobs, RefusesOneCommandWithoutHarmToItsNeighbours) {
 
     engine.run(batch);
 
-    EXPECT_EQ((*first)->operator*().jobs.at(0).spec.type, "first");
+    EXPECT_EQ((*first)->operator*().jobs.at(0).spec->type, "first");
     EXPECT_EQ(refusal(**bad), ErrorCode::invalid);
     EXPECT_EQ((*last)->operator*().jobs.size(), 2u);
     EXPECT_EQ(engine.count_jobs(), 3u);
@@ -144,14 +144,14 @@ TEST(SubmitJobs, TurnsReferencesToSiblingsIntoIds) {
     TestEngine engine;
     const Job outside = engine.submit(spec());
     JobSpec last = spec();
-    last.depends_on = {outside.spec.id};
+    last.depends_on = {outside.spec->id};
 
     const auto jobs = engine.submit_all({spec(), spec(), last}, {{}, {0}, {1, 0, 1}});
 
-    EXPECT_TRUE(jobs[0].spec.depends_on.empty());
-    EXPECT_EQ(jobs[1].spec.depends_on, (std::vector{jobs[0].spec.id}));
-    EXPECT_EQ(jobs[2].spec.depends_on,
-              (std::vector{outside.spec.id, jobs[0].spec.id, jobs[1].spec.id}));
+    EXPECT_TRUE(jobs[0].spec->depends_on.empty());
+    EXPECT_EQ(jobs[1].spec->depends_on, (std::vector{jobs[0].spec->id}));
+    EXPECT_EQ(jobs[2].spec->depends_on,
+              (std::vector{outside.spec->id, jobs[0].spec->id, jobs[1].spec->id}));
 }
 
 TEST(SubmitJobs, RefusesSiblingsThatWaitForEachOther) {

@@ -12,8 +12,9 @@ void Transaction::record(Job& job, Step step, std::optional<JobState> from, std:
                      .detail = std::move(detail)};
     events_.push_back(sluice::record(job, std::move(parts)));
     count(events_.back());
-    if (!job.spec.entity_id.empty()) {
-        touched_.push_back(watch_id({job.spec.tenant, job.spec.entity_type, job.spec.entity_id}));
+    if (!job.spec->entity_id.empty()) {
+        touched_.push_back(
+            watch_id({job.spec->tenant, job.spec->entity_type, job.spec->entity_id}));
     }
 }
 

@@ -42,7 +42,7 @@ class FailureBefore : public testing::TestWithParam<Moment> {};
 TEST_P(FailureBefore, AnswersUnavailableAndChangesNothing) {
     Shaky shaky;
     const Job running = shaky.engine.start(thrice());
-    const auto before = all_of(shaky.engine, running.spec.id);
+    const auto before = all_of(shaky.engine, running.spec->id);
     Batch batch;
     const auto submit = put(batch, submission({spec()}));
     const auto lines =
@@ -58,8 +58,8 @@ TEST_P(FailureBefore, AnswersUnavailableAndChangesNothing) {
     EXPECT_EQ(refusal(**lines), ErrorCode::unavailable);
     EXPECT_EQ(refusal(**report), ErrorCode::unavailable);
     EXPECT_EQ(refusal(**claim), ErrorCode::unavailable);
-    EXPECT_EQ(all_of(shaky.engine, running.spec.id), before);
-    EXPECT_TRUE(shaky.engine.logs(running.spec.id).empty());
+    EXPECT_EQ(all_of(shaky.engine, running.spec->id), before);
+    EXPECT_TRUE(shaky.engine.logs(running.spec->id).empty());
     EXPECT_EQ(shaky.engine.count_jobs(), 1u);
 }
 
@@ -101,14 +101,14 @@ TEST(FailureAtEveryUse, LeavesNothingHalfDone) {
         const Job first = shaky.engine.start(thrice());
         const Job second = shaky.engine.start(thrice());
         JobSpec after = spec();
-        after.depends_on = {second.spec.id};
+        after.depends_on = {second.spec->id};
         const Job third = shaky.engine.submit(after);
         const auto before =
-            std::tuple(all_of(shaky.engine, first.spec.id), all_of(shaky.engine, second.spec.id),
-                       all_of(shaky.engine, third.spec.id));
+            std::tuple(all_of(shaky.engine, first.spec->id), all_of(shaky.engine, second.spec->id),
+                       all_of(shaky.engine, third.spec->id));
         Batch batch;
         put(batch, report_of(first, Outcome::failed, "E"));
-        put(batch, CancelJob{.job = second.spec.id});
+        put(batch, CancelJob{.job = second.spec->id});
         put(batch, keyed_submission());
         const auto claim = put(batch, shaky.engine.claim_command({}, 5));
         shaky.store.fail_next(Moment::use, uses);
@@ -118,8 +118,8 @@ TEST(FailureAtEveryUse, LeavesNothingHalfDone) {
         ASSERT_TRUE(ran.counts.has_failed()) << uses;
         EXPECT_EQ(refusal(**claim), ErrorCode::unavailable);
         const auto now =
-            std::tuple(all_of(shaky.engine, first.spec.id), all_of(shaky.engine, second.spec.id),
-                       all_of(shaky.engine, third.spec.id));
+            std::tuple(all_of(shaky.engine, first.spec->id), all_of(shaky.engine, second.spec->id),
+                       all_of(shaky.engine, third.spec->id));
         EXPECT_EQ(now, before) << uses;
         EXPECT_EQ(shaky.engine.count_jobs(), 3u) << uses;
     }
@@ -143,7 +143,7 @@ TEST(ConflictAtEveryUse, HasTheSameDecidedAgain) {
         EXPECT_EQ((**report)->error_code, "E") << uses;
         EXPECT_EQ((**submit)->jobs.size(), 2u) << uses;
         EXPECT_EQ((**claim)->size(), 2u) << uses;
-        EXPECT_EQ(shaky.engine.logs(first.spec.id).size(), 1u) << uses;
+        EXPECT_EQ(shaky.engine.logs(first.spec->id).size(), 1u) << uses;
         EXPECT_EQ(shaky.engine.count_jobs(), 3u) << uses;
         EXPECT_FALSE(verify_history(*shaky.store.reader()).first_break()) << uses;
     }
@@ -157,7 +157,7 @@ TEST(FailureAfterCommit, AnswersUnavailableThoughAllOfItWasDone) {
     const auto answer = shaky.engine.report(running, Outcome::succeeded);
 
     EXPECT_EQ(refusal(answer), ErrorCode::unavailable);
-    EXPECT_EQ(shaky.engine.find(running.spec.id).state, JobState::succeeded);
+    EXPECT_EQ(shaky.engine.find(running.spec->id).state, JobState::succeeded);
 }
 
 TEST(FailureAfterCommit, AnswersARepeatedReportAsIfItWereTheFirst) {
@@ -166,13 +166,13 @@ TEST(FailureAfterCommit, AnswersARepeatedReportAsIfItWereTheFirst) {
         const Job running = shaky.engine.start(thrice());
         shaky.store.fail_next(Moment::after_commit);
         shaky.engine.report(running, outcome, "E");
-        const auto done = all_of(shaky.engine, running.spec.id);
+        const auto done = all_of(shaky.engine, running.spec->id);
 
         const auto again = shaky.engine.report(running, outcome, "E");
 
         ASSERT_TRUE(again);
         EXPECT_EQ(*again, done.first);
-        EXPECT_EQ(all_of(shaky.engine, running.spec.id), done);
+        EXPECT_EQ(all_of(shaky.engine, running.spec->id), done);
     }
 }
 
@@ -201,19 +201,19 @@ TEST(FailureAfterCommit, StoresRepeatedLogLinesOnce) {
 
     EXPECT_EQ(again->stored, 0);
     EXPECT_EQ(again->last_seq, 2);
-    EXPECT_EQ(shaky.engine.logs(running.spec.id).size(), 2u);
+    EXPECT_EQ(shaky.engine.logs(running.spec->id).size(), 2u);
 }
 
 TEST(FailureAfterCommit, CancelsOnce) {
     Shaky shaky;
     const Job running = shaky.engine.start(thrice());
     shaky.store.fail_next(Moment::after_commit);
-    shaky.engine.cancel(running.spec.id);
+    shaky.engine.cancel(running.spec->id);
 
-    const auto again = shaky.engine.cancel(running.spec.id);
+    const auto again = shaky.engine.cancel(running.spec->id);
 
     EXPECT_EQ(again->state, JobState::canceled);
-    EXPECT_EQ(shaky.engine.events(running.spec.id).size(), 3u);
+    EXPECT_EQ(shaky.engine.events(running.spec->id).size(), 3u);
 }
 
 TEST(FailureAfterCommit, OfAClaimGivesTheJobBackWhenTheLeaseEnds) {
@@ -224,7 +224,7 @@ TEST(FailureAfterCommit, OfAClaimGivesTheJobBackWhenTheLeaseEnds) {
 
     shaky.engine.advance(TestEngine::term + 1s);  // it got back the second until the next try
 
-    EXPECT_EQ(shaky.engine.find(queued.spec.id).state, JobState::queued);
+    EXPECT_EQ(shaky.engine.find(queued.spec->id).state, JobState::queued);
     EXPECT_EQ(shaky.engine.claim_one().attempt, 2);
 }
 
@@ -237,7 +237,7 @@ TEST(AFailedRun, IsTriedAgainSoonWithoutAnyCommand) {
 
     shaky.engine.advance(1s);
 
-    EXPECT_EQ(shaky.engine.find(running.spec.id).state, JobState::queued);
+    EXPECT_EQ(shaky.engine.find(running.spec->id).state, JobState::queued);
 }
 
 TEST(AFailedRun, LetsAWorkerBeHeardThatSpokeWhileTheStoreWasAway) {
@@ -272,7 +272,7 @@ TEST(AFailedRun, DoesNotLoseAWakeUpForAKeyThatIsFreedLater) {
     keyed.priority = 1;
     shaky.engine.submit(keyed);
     const Job holder = shaky.engine.claim_one();
-    ASSERT_NE(holder.spec.id, parked.spec.id);
+    ASSERT_NE(holder.spec->id, parked.spec->id);
     const auto claim = shaky.engine.wait(1h, {.types = {"work"}});
     shaky.store.fail_next(Moment::before_commit);
     shaky.engine.ask(submission({spec("other")}));
@@ -280,7 +280,7 @@ TEST(AFailedRun, DoesNotLoseAWakeUpForAKeyThatIsFreedLater) {
     shaky.engine.report(holder, Outcome::succeeded);
 
     ASSERT_TRUE(*claim);
-    EXPECT_EQ(ids_of(***claim), (std::vector{parked.spec.id}));
+    EXPECT_EQ(ids_of(***claim), (std::vector{parked.spec->id}));
 }
 
 }  // namespace

@@ -37,11 +37,11 @@ bool has_member(const std::string& detail, std::string_view name, const std::str
 // How a job ended stands in its own row, too, for reading it quickly. The event that ended it knows
 // better.
 std::string differs_from(const Event& ending, const Job& job) {
-    if (job.completed_at != ending.at) return "the job says another time of its end";
-    if (job.attempt != ending.attempt) return "the job says another number of attempts";
+    if (job.now.completed_at != ending.at) return "the job says another time of its end";
+    if (job.now.attempt != ending.attempt) return "the job says another number of attempts";
     if (ending.to == JobState::canceled) return "";  // what it says may be of an earlier attempt
-    if (!has_member(ending.detail, "error_code", job.error_code) ||
-        !has_member(ending.detail, "error_message", job.error_message)) {
+    if (!has_member(ending.detail, "error_code", job.now.error_code) ||
+        !has_member(ending.detail, "error_message", job.now.error_message)) {
         return "the job says another error";
     }
     return "";
@@ -50,22 +50,23 @@ std::string differs_from(const Event& ending, const Job& job) {
 // Events count the log lines that came before them, so that lines cannot be taken away unnoticed.
 std::optional<HistoryBreak> verify_log(JobReader& reader, const Job& job) {
     std::int64_t seq = 0;
-    for (auto some = reader.logs(job.spec.id, 0, page); !some.empty();
-         some = reader.logs(job.spec.id, seq, page)) {
+    for (auto some = reader.logs(job.spec->id, 0, page); !some.empty();
+         some = reader.logs(job.spec->id, seq, page)) {
         for (const LogLine& line : some) {
             if (line.seq == seq + 1) ++seq;
         }
         if (some.back().seq != seq) break;
     }
-    if (seq == job.log_seq) return std::nullopt;
-    return HistoryBreak{job.spec.id, job.head.seq, fmt::format("log line {} is missing", seq + 1)};
+    if (seq == job.now.log_seq) return std::nullopt;
+    return HistoryBreak{job.spec->id, job.now.head.seq,
+                        fmt::format("log line {} is missing", seq + 1)};
 }
 
 }  // namespace
 
 std::optional<HistoryBreak> verify_job(JobReader& reader, const Job& job, std::int64_t& events) {
-    const JobId id = job.spec.id;
-    if (sha256(job.spec.payload) != job.spec.payload_digest) {
+    const JobId id = job.spec->id;
+    if (sha256(job.spec->payload) != job.spec->payload_digest) {
         return HistoryBreak{id, 0, "the payload does not match its digest"};
     }
     if (!job.damage.empty()) {
@@ -81,7 +82,7 @@ std::optional<HistoryBreak> verify_job(JobReader& reader, const Job& job, std::i
             if (event.seq != ++seq) {
                 return HistoryBreak{id, seq, fmt::format("event {} is missing", seq)};
             }
-            if (chain_hash(previous, event, job.result) != event.hash) {
+            if (chain_hash(previous, event, job.now.result) != event.hash) {
                 return HistoryBreak{id, seq,
                                     "the hash does not match the event, or the one before it"};
             }
@@ -96,19 +97,21 @@ std::optional<HistoryBreak> verify_job(JobReader& reader, const Job& job, std::i
             }
         }
     }
-    if (seq != job.head.seq) {
+    if (seq != job.now.head.seq) {
         return HistoryBreak{
-            id, seq + 1, fmt::format("the job has {} events, but {} are there", job.head.seq, seq)};
+            id, seq + 1,
+            fmt::format("the job has {} events, but {} are there", job.now.head.seq, seq)};
     }
-    if (previous != job.head.hash) {
+    if (previous != job.now.head.hash) {
         return HistoryBreak{id, seq, "the job knows another last event"};
     }
-    if (state != job.state) {
-        return HistoryBreak{id, seq,
-                            fmt::format("the job is {}, its history says {}", to_text(job.state),
-                                        state ? to_text(*state) : "nothing")};
+    if (state != job.now.state) {
+        return HistoryBreak{
+            id, seq,
+            fmt::format("the job is {}, its history says {}", to_text(job.now.state),
+                        state ? to_text(*state) : "nothing")};
     }
-    return job.log_seq > 0 ? verify_log(reader, job) : std::nullopt;
+    return job.now.log_seq > 0 ? verify_log(reader, job) : std::nullopt;
 }
 
 namespace {
@@ -121,7 +124,7 @@ std::optional<HistoryBreak> verify_settled(JobReader& reader, const Job& job,
     std::int64_t counted = 0;
     std::optional<HistoryBreak> broken = verify_job(reader, job, counted);
     for (int i = 0; broken && i < tries; ++i) {
-        const std::optional<Job> again = reader.find_one(job.spec.id);
+        const std::optional<Job> again = reader.find_one(job.spec->id);
         if (!again) break;
         counted = 0;
         broken = verify_job(reader, *again, counted);

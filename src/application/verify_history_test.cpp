@@ -20,7 +20,7 @@ struct Lived {
         JobSpec twice = spec();
         twice.max_attempts = 2;
         const Job first = engine.start(twice);
-        id = first.spec.id;
+        id = first.spec->id;
         engine.report(first, Outcome::failed, "E");
         const Job second = engine.claim_one();
         engine.cancel(id);
@@ -83,14 +83,18 @@ TEST(VerifyHistory, WalksMoreThanOnePageOfJobsAndEvents) {
 
 TEST(VerifyHistory, FindsAChangedPayload) {
     Lived lived;
-    lived.reader.change_job = [](Job& job) { job.spec.payload = "true"; };
+    lived.reader.change_job = [](Job& job) {
+        change_spec(job, [](JobSpec& spec) { spec.payload = "true"; });
+    };
 
     lived.expect_break(0, "payload");
 }
 
 TEST(VerifyHistory, FindsAChangedSpec) {
     Lived lived;
-    lived.reader.change_job = [](Job& job) { job.spec.priority = 1; };
+    lived.reader.change_job = [](Job& job) {
+        change_spec(job, [](JobSpec& spec) { spec.priority = 1; });
+    };
 
     lived.expect_break(1, "hash");
 }
@@ -98,8 +102,10 @@ TEST(VerifyHistory, FindsAChangedSpec) {
 TEST(VerifyHistory, FindsAChangedPayloadWhoseDigestWasChangedToo) {
     Lived lived;
     lived.reader.change_job = [](Job& job) {
-        job.spec.payload = "true";
-        job.spec.payload_digest = sha256("true");
+        change_spec(job, [](JobSpec& spec) {
+            spec.payload = "true";
+            spec.payload_digest = sha256("true");
+        });
     };
 
     lived.expect_break(1, "hash");
@@ -215,7 +221,7 @@ TEST(VerifyHistory, FindsAFirstEventThatIsNoSubmission) {
 
 TEST(VerifyHistory, FindsAJobInAnotherStateThanItsHistorySays) {
     Lived lived;
-    lived.reader.change_job = [](Job& job) { job.state = JobState::succeeded; };
+    lived.reader.change_job = [](Job& job) { job.now.state = JobState::succeeded; };
 
     lived.expect_break(6, "the job is succeeded, its history says canceled");
 }
@@ -238,7 +244,7 @@ TEST(VerifyHistory, FindsASubmissionThatDidNotQueueTheJob) {
         events[0].to = JobState::succeeded;
         events[0].hash = chain_hash(genesis(job.spec), events[0]);
     };
-    reader.change_job = [](Job& changed) { changed.state = JobState::succeeded; };
+    reader.change_job = [](Job& changed) { changed.now.state = JobState::succeeded; };
 
     EXPECT_TRUE(verify_history(reader).first_break());
 }
@@ -248,23 +254,24 @@ TEST(VerifyHistory, NamesEveryBrokenJob) {
     const auto jobs = engine.submit_all({spec(), spec(), spec()});
     TamperedReader reader(engine.store());
     reader.change_job = [&](Job& job) {
-        if (job.spec.id != jobs[0].spec.id) job.spec.payload = "1";
+        if (job.spec->id == jobs[0].spec->id) return;
+        change_spec(job, [](JobSpec& spec) { spec.payload = "1"; });
     };
 
     const Verification result = verify_history(reader);
 
     ASSERT_EQ(result.breaks.size(), 2u);
-    EXPECT_EQ(result.breaks[0].job, jobs[1].spec.id);
-    EXPECT_EQ(result.breaks[1].job, jobs[2].spec.id);
+    EXPECT_EQ(result.breaks[0].job, jobs[1].spec->id);
+    EXPECT_EQ(result.breaks[1].job, jobs[2].spec->id);
     EXPECT_EQ(result.jobs, 3);
 }
 
 TEST(VerifyHistory, ComparesHowAJobEndedWithTheEventThatEndedIt) {
     const std::pair<const char*, std::function<void(Job&)>> changes[] = {
-        {"time", [](Job& job) { job.completed_at = *job.completed_at + Duration{1}; }},
-        {"attempts", [](Job& job) { ++job.attempt; }},
-        {"error", [](Job& job) { job.error_code = "OTHER"; }},
-        {"error", [](Job& job) { job.error_message = "nothing to see"; }},
+        {"time", [](Job& job) { job.now.completed_at = *job.now.completed_at + Duration{1}; }},
+        {"attempts", [](Job& job) { ++job.now.attempt; }},
+        {"error", [](Job& job) { job.now.error_code = "OTHER"; }},
+        {"error", [](Job& job) { job.now.error_message = "nothing to see"; }},
     };
     for (const auto& [what, change] : changes) {
         TestEngine engine;

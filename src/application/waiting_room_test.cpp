@@ -126,7 +126,7 @@ TEST(WaitingClaim, IsAnsweredByASubmit) {
     const Job job = engine.submit(spec());
 
     ASSERT_TRUE(*claim);
-    ASSERT_EQ(ids_of(***claim), (std::vector{job.spec.id}));
+    ASSERT_EQ(ids_of(***claim), (std::vector{job.spec->id}));
     EXPECT_EQ((***claim)[0].lease->until, at(35));
     EXPECT_EQ(engine.engine().waiting_claims(), 0u);
 }
@@ -220,7 +220,7 @@ TEST(WaitingClaim, IsAnsweredWhenAKeyIsFreed) {
     engine.report(holder, Outcome::succeeded);
 
     ASSERT_TRUE(*claim);
-    EXPECT_EQ(ids_of(***claim), (std::vector{next.spec.id}));
+    EXPECT_EQ(ids_of(***claim), (std::vector{next.spec->id}));
 }
 
 TEST(WaitingClaim, IsAnsweredWhenADependencyEndsALeaseIsLostOrAJobIsHandedBack) {
@@ -229,7 +229,7 @@ TEST(WaitingClaim, IsAnsweredWhenADependencyEndsALeaseIsLostOrAJobIsHandedBack) 
     twice.max_attempts = 2;
     const Job first = engine.start(twice);
     JobSpec after = spec("second");
-    after.depends_on = {first.spec.id};
+    after.depends_on = {first.spec->id};
     engine.submit(after);
 
     const auto lost = engine.wait(60s);
@@ -243,7 +243,7 @@ TEST(WaitingClaim, IsAnsweredWhenADependencyEndsALeaseIsLostOrAJobIsHandedBack) 
     const auto unblocked = engine.wait(60s);
     engine.report((***handed_back).at(0), Outcome::succeeded);
     ASSERT_TRUE(*unblocked);
-    EXPECT_EQ((***unblocked).at(0).spec.type, "second");
+    EXPECT_EQ((***unblocked).at(0).spec->type, "second");
 }
 
 TEST(WaitingClaim, IsAnsweredWhenTheOneBeforeItTakesAnotherJobOfTheSameCommit) {
@@ -256,9 +256,9 @@ TEST(WaitingClaim, IsAnsweredWhenTheOneBeforeItTakesAnotherJobOfTheSameCommit) {
     engine.submit_all({spec("a"), urgent});
 
     ASSERT_TRUE(*any);
-    EXPECT_EQ((***any).at(0).spec.type, "b");
+    EXPECT_EQ((***any).at(0).spec->type, "b");
     ASSERT_TRUE(*picky) << "a job of type a is left, and a claim that wants it waits";
-    EXPECT_EQ((***picky).at(0).spec.type, "a");
+    EXPECT_EQ((***picky).at(0).spec->type, "a");
 }
 
 TEST(WaitingClaim, OfTwoForOneKeyOnlyOneIsAnswered) {

@@ -23,12 +23,12 @@ class OutOfBounds : public testing::TestWithParam<WorkerBounds> {
         ASSERT_FALSE(answer);
         EXPECT_EQ(answer.error().code, ErrorCode::not_found);
         EXPECT_EQ(answer.error().message, unknown.error().message);
-        EXPECT_EQ(engine.find(job.spec.id), before);
+        EXPECT_EQ(engine.find(job.spec->id), before);
     }
 
     TestEngine engine;
     Job job = engine.start(spec());
-    Job before = engine.find(job.spec.id);
+    Job before = engine.find(job.spec->id);
 };
 
 INSTANTIATE_TEST_SUITE_P(Bounds, OutOfBounds, testing::Values(elsewhere, other_types));
@@ -53,7 +53,7 @@ TEST_P(OutOfBounds, AJobIsNotGivenBack) {
 
 TEST_P(OutOfBounds, ARepeatedReportIsRefusedToo) {
     engine.report(job, Outcome::succeeded);
-    before = engine.find(job.spec.id);
+    before = engine.find(job.spec->id);
     expect_unknown(Report{.outcome = Outcome::succeeded});
 }
 

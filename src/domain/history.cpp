@@ -112,20 +112,21 @@ Digest chain_hash(const Digest& previous, const Event& event, std::string_view r
 
 Event record(Job& job, EventParts parts) {
     const bool changes_state = parts.step == Step::submitted || parts.from.has_value();
-    Event event{.job = job.spec.id,
-                .seq = job.head.seq + 1,
+    Event event{.job = job.spec->id,
+                .seq = job.now.head.seq + 1,
                 .step = parts.step,
                 .from = parts.from,
-                .to = changes_state ? std::optional(job.state) : std::nullopt,
-                .attempt = job.attempt,
+                .to = changes_state ? std::optional(job.now.state) : std::nullopt,
+                .attempt = job.now.attempt,
                 .lease = parts.lease,
                 .actor = std::move(parts.actor),
                 .at = parts.at,
-                .log_seq = job.log_seq,
+                .log_seq = job.now.log_seq,
                 .detail = std::move(parts.detail),
                 .hash = {}};
-    event.hash = chain_hash(event.seq == 1 ? genesis(job.spec) : job.head.hash, event, job.result);
-    job.head = {event.seq, event.hash};
+    event.hash =
+        chain_hash(event.seq == 1 ? genesis(job.spec) : job.now.head.hash, event, job.now.result);
+    job.now.head = {event.seq, event.hash};
     return event;
 }
 

@@ -24,25 +24,33 @@ std::vector<std::string> held_keys(const JobSpec& spec) {
     return keys;
 }
 
+const JobSpec& SharedSpec::none() {
+    static const JobSpec spec;
+    return spec;
+}
+
 Result<JobState> Job::apply(Step step) {
-    const std::optional<JobState> next = next_state(state, step);
+    const std::optional<JobState> next = next_state(now.state, step);
     if (!next) {
         return Error{
             ErrorCode::conflict,
-            fmt::format("the job is {}, so it cannot be {}", to_text(state), to_text(step)), ""};
+            fmt::format("the job is {}, so it cannot be {}", to_text(now.state), to_text(step)),
+            ""};
     }
-    state = *next;
-    return state;
+    now.state = *next;
+    return now.state;
 }
 
 Timestamp Job::deadline() const {
-    if (state != JobState::running || !started_at || spec.timeout == Duration{0}) return never;
-    return *started_at + spec.timeout;
+    if (now.state != JobState::running || !now.started_at || spec->timeout == Duration{0}) {
+        return never;
+    }
+    return *now.started_at + spec->timeout;
 }
 
 Job accepted(JobSpec spec) {
     Job job;
-    job.run_after = spec.run_after;
+    job.now.run_after = spec.run_after;
     job.spec = std::move(spec);
     return job;
 }

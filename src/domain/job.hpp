@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "domain/job_state.hpp"
 #include "domain/result.hpp"
 #include "domain/sha256.hpp"
+#include "domain/shared_text.hpp"
 #include "domain/time.hpp"
 
 namespace sluice {
@@ -30,7 +32,7 @@ struct JobSpec {
     std::string type;
     int priority = 0;  // higher runs first
     Timestamp created_at{};
-    Timestamp run_after{};  // as asked for; a retry moves Job::run_after
+    Timestamp run_after{};  // as asked for; a retry moves Standing::run_after
     Duration timeout{};     // from the start of an attempt; zero: no deadline
     int max_attempts = 1;
     Backoff backoff;
@@ -47,10 +49,32 @@ struct JobSpec {
     std::string correlation_id;
     std::string idempotency_key;  // of the request that made it
     std::optional<JobId> replay_of;
-    std::string payload = "null";  // JSON, byte for byte as it came
+    SharedText payload = "null";  // JSON, byte for byte as it came
     Digest payload_digest{};
 
     bool operator==(const JobSpec&) const = default;
+};
+
+// A spec that any number of jobs, caches and answers hold together, on any thread: it never
+// changes, so that to copy a job copies no text of its spec.
+class SharedSpec {
+  public:
+    SharedSpec() = default;  // of no job
+    SharedSpec(JobSpec spec) : spec_(std::make_shared<const JobSpec>(std::move(spec))) {}
+
+    const JobSpec& operator*() const { return spec_ ? *spec_ : none(); }
+    const JobSpec* operator->() const { return &**this; }
+    operator const JobSpec&() const { return **this; }
+
+    bool operator==(const SharedSpec& other) const {
+        return spec_ == other.spec_ || **this == *other;
+    }
+    bool operator==(const JobSpec& other) const { return **this == other; }
+
+  private:
+    static const JobSpec& none();
+
+    std::shared_ptr<const JobSpec> spec_;
 };
 
 // Every key that the job holds alone while it runs: its site, its node, and its exclusive keys.
@@ -80,21 +104,28 @@ struct ChainHead {
     bool operator==(const ChainHead&) const = default;
 };
 
-struct Job {
-    JobSpec spec;
+// How a job stands: all of it that changes, but for its lease.
+struct Standing {
     JobState state = JobState::queued;
     int attempt = 0;  // how many times it was claimed, not counting what was handed back
     Timestamp run_after{};
-    std::optional<Lease> lease;
-    std::optional<Timestamp> started_at;    // of the current or last attempt
-    std::optional<Timestamp> completed_at;  // set when, and only when, the state is final
-    std::optional<int> progress;            // 0..100
-    std::string message;
-    std::string result;  // JSON as reported; empty: none
-    std::string error_code;
-    std::string error_message;
+    std::optional<Timestamp> started_at{};    // of the current or last attempt
+    std::optional<Timestamp> completed_at{};  // set when, and only when, the state is final
+    std::optional<int> progress{};            // 0..100
+    std::string message{};
+    std::string result{};  // JSON as reported; empty: none
+    std::string error_code{};
+    std::string error_message{};
     std::int64_t log_seq = 0;  // the number of its log lines
-    ChainHead head;
+    ChainHead head{};
+
+    bool operator==(const Standing&) const = default;
+};
+
+struct Job {
+    SharedSpec spec;
+    Standing now;
+    std::optional<Lease> lease;
     // The first part of the stored row that does not hold what was written there, e.g. "payload";
     // empty: the row is whole. What could not be read has the value of a field that was not given.
     std::string damage;

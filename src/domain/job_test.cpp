@@ -43,7 +43,7 @@ TEST(Apply, TakesAStepOfTheTable) {
 
 TEST(Apply, RefusesAStepThatIsNotInTheTableAndChangesNothing) {
     Job job;
-    job.state = JobState::succeeded;
+    job.now.state = JobState::succeeded;
     const Job before = job;
 
     const auto moved = job.apply(Step::canceled);
@@ -54,24 +54,30 @@ TEST(Apply, RefusesAStepThatIsNotInTheTableAndChangesNothing) {
     EXPECT_EQ(job, before);
 }
 
+JobSpec spec_with_timeout(Duration timeout) {
+    JobSpec spec;
+    spec.timeout = timeout;
+    return spec;
+}
+
 TEST(Deadline, IsTheTimeoutAfterTheStartOfTheAttempt) {
     Job job;
-    job.state = JobState::running;
-    job.started_at = from_micros(100);
-    job.spec.timeout = 50us;
+    job.now.state = JobState::running;
+    job.now.started_at = from_micros(100);
+    job.spec = spec_with_timeout(50us);
 
     EXPECT_EQ(job.deadline(), from_micros(150));
 }
 
 TEST(Deadline, IsNeverWithoutATimeoutOrWithoutARunningAttempt) {
     Job no_timeout;
-    no_timeout.state = JobState::running;
-    no_timeout.started_at = from_micros(100);
+    no_timeout.now.state = JobState::running;
+    no_timeout.now.started_at = from_micros(100);
     Job queued;
-    queued.spec.timeout = 50us;
+    queued.spec = spec_with_timeout(50us);
     Job ended = no_timeout;
-    ended.spec.timeout = 50us;
-    ended.state = JobState::timed_out;
+    ended.spec = spec_with_timeout(50us);
+    ended.now.state = JobState::timed_out;
 
     EXPECT_EQ(no_timeout.deadline(), never);
     EXPECT_EQ(queued.deadline(), never);

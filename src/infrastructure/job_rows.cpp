@@ -114,7 +114,7 @@ std::optional<Backoff> parse_backoff(std::string_view text) {
 }
 
 bool may_be_requeued(const Job& job, std::int64_t events) {
-    return job.head.seq > events || job.run_after != job.spec.run_after;
+    return job.now.head.seq > events || job.now.run_after != job.spec->run_after;
 }
 
 JobTexts::JobTexts(const JobSpec& spec)
@@ -123,11 +123,12 @@ JobTexts::JobTexts(const JobSpec& spec)
       backoff(backoff_text(spec.backoff)) {}
 
 std::optional<Timestamp> moved_run_after(const Job& job) {
-    return job.run_after == job.spec.run_after ? std::nullopt : std::optional(job.run_after);
+    return job.now.run_after == job.spec->run_after ? std::nullopt
+                                                    : std::optional(job.now.run_after);
 }
 
 std::optional<Timestamp> watched_deadline(const Job& job) {
-    if (job.lease->stop_requested || is_final(job.state)) return std::nullopt;
+    if (job.lease->stop_requested || is_final(job.now.state)) return std::nullopt;
     const Timestamp deadline = job.deadline();
     return deadline == never ? std::nullopt : std::optional(deadline);
 }

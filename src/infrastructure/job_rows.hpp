@@ -70,26 +70,26 @@ void write_job(Write&& write, const Job& job, const JobTexts& texts,
           given(texts.exclusive_keys), dependencies, spec.max_attempts, spec.timeout,
           given(texts.backoff), spec.retry_on_timeout, run_despite_failure, given(spec.project),
           given(spec.entity_type), given(spec.entity_id), given(spec.source),
-          given(spec.correlation_id), spec.replay_of, spec.payload_digest, job.head.hash,
+          given(spec.correlation_id), spec.replay_of, spec.payload_digest, job.now.head.hash,
           spec.payload, given(spec.idempotency_key));
 }
 
 // `more`, here and below: the columns that only some stores have, after those of all.
 template <class Write, class... More>
 void write_requeued(Write&& write, const Job& job, const More&... more) {
-    write(job.spec.id, job.started_at, job.attempt, moved_run_after(job), job.progress,
-          given(job.message), given(job.error_code), given(job.error_message), given(job.result),
-          job.log_seq, job.head.seq, job.head.hash, more...);
+    write(job.spec->id, job.now.started_at, job.now.attempt, moved_run_after(job), job.now.progress,
+          given(job.now.message), given(job.now.error_code), given(job.now.error_message),
+          given(job.now.result), job.now.log_seq, job.now.head.seq, job.now.head.hash, more...);
 }
 
 template <class Write, class... More>
 void write_lease(Write&& write, const Job& job, const More&... more) {
     const Lease& lease = *job.lease;
-    write(job.spec.id, lease.token, lease.worker_id, lease.since, lease.until, lease.term,
-          lease.stop_requested, lease.client_seq, lease.batch_mark, job.attempt,
-          moved_run_after(job), job.progress, given(job.message), given(job.error_code),
-          given(job.error_message), given(job.result), job.log_seq, job.head.seq, job.head.hash,
-          more...);
+    write(job.spec->id, lease.token, lease.worker_id, lease.since, lease.until, lease.term,
+          lease.stop_requested, lease.client_seq, lease.batch_mark, job.now.attempt,
+          moved_run_after(job), job.now.progress, given(job.now.message), given(job.now.error_code),
+          given(job.now.error_message), given(job.now.result), job.now.log_seq, job.now.head.seq,
+          job.now.head.hash, more...);
 }
 
 // What a heartbeat, log lines or an end under a worker change, then the id and token of the lease.
@@ -97,22 +97,24 @@ template <class Write, class... More>
 void write_lease_change(Write&& write, const Job& job, const More&... more) {
     const Lease& lease = *job.lease;
     write(lease.until, lease.term, lease.stop_requested, lease.client_seq, lease.batch_mark,
-          job.progress, given(job.message), job.log_seq, job.head.seq, job.head.hash, job.spec.id,
-          lease.token, more...);
+          job.now.progress, given(job.now.message), job.now.log_seq, job.now.head.seq,
+          job.now.head.hash, job.spec->id, lease.token, more...);
 }
 
 template <class Write>
 void write_done(Write&& write, const Job& job) {
-    write(job.spec.id, job.state, job.started_at, *job.completed_at, job.attempt,
-          moved_run_after(job), job.progress, given(job.message), given(job.error_code),
-          given(job.error_message), given(job.result), job.log_seq, job.head.seq, job.head.hash,
-          given(job.spec.project), job.spec.project.empty() ? std::nullopt : given(job.spec.type));
+    write(job.spec->id, job.now.state, job.now.started_at, *job.now.completed_at, job.now.attempt,
+          moved_run_after(job), job.now.progress, given(job.now.message), given(job.now.error_code),
+          given(job.now.error_message), given(job.now.result), job.now.log_seq, job.now.head.seq,
+          job.now.head.hash, given(job.spec->project),
+          job.spec->project.empty() ? std::nullopt : given(job.spec->type));
 }
 
 // What is left to know of a job whose lease outlived it, once that is closed; then its id.
 template <class Write>
 void write_done_change(Write&& write, const Job& job) {
-    write(job.progress, given(job.message), job.log_seq, job.head.seq, job.head.hash, job.spec.id);
+    write(job.now.progress, given(job.now.message), job.now.log_seq, job.now.head.seq,
+          job.now.head.hash, job.spec->id);
 }
 
 template <class Write>
@@ -182,18 +184,18 @@ inline constexpr int standing_columns = 10;
 // Reads the columns with which requeued, done and lease end: how the job stands.
 template <class Row>
 void read_standing(Row& row, Job& job) {
-    job.attempt = row.small();
+    job.now.attempt = row.small();
     const std::optional<Timestamp> run_after = row.maybe_time();
-    job.run_after = run_after.value_or(job.spec.run_after);
+    job.now.run_after = run_after.value_or(job.spec->run_after);
     const std::optional<std::int64_t> progress = row.maybe_integer();
-    job.progress = progress ? std::optional(static_cast<int>(*progress)) : std::nullopt;
-    job.message = row.text();
-    job.error_code = row.text();
-    job.error_message = row.text();
-    job.result = row.json("result");
-    job.log_seq = row.integer();
-    job.head.seq = row.integer();
-    job.head.hash = row.digest("head_hash");
+    job.now.progress = progress ? std::optional(static_cast<int>(*progress)) : std::nullopt;
+    job.now.message = row.text();
+    job.now.error_code = row.text();
+    job.now.error_message = row.text();
+    job.now.result = row.json("result");
+    job.now.log_seq = row.integer();
+    job.now.head.seq = row.integer();
+    job.now.head.hash = row.digest("head_hash");
 }
 
 // The next three read the columns of their tables into a job whose spec is known, in this order.
@@ -205,7 +207,7 @@ void read_requeued(Row& row, Job& job) {
         return;
     }
     row.skip(1);
-    job.started_at = row.maybe_time();
+    job.now.started_at = row.maybe_time();
     read_standing(row, job);
 }
 
@@ -216,9 +218,9 @@ void read_done(Row& row, Job& job) {
         row.skip(3 + standing_columns);
         return;
     }
-    job.state = row.one_of(JobState::succeeded, JobState::timed_out, JobState::failed, "state");
-    job.started_at = row.maybe_time();
-    job.completed_at = row.time();
+    job.now.state = row.one_of(JobState::succeeded, JobState::timed_out, JobState::failed, "state");
+    job.now.started_at = row.maybe_time();
+    job.now.completed_at = row.time();
     read_standing(row, job);
 }
 
@@ -236,19 +238,19 @@ void read_lease(Row& row, Job& job) {
     lease.stop_requested = row.flag();
     lease.client_seq = row.integer();
     lease.batch_mark = row.integer();
-    if (!is_final(job.state)) {
-        job.state = JobState::running;
-        job.started_at = lease.since;
+    if (!is_final(job.now.state)) {
+        job.now.state = JobState::running;
+        job.now.started_at = lease.since;
         read_standing(row, job);
         return;
     }
     // The worker of an ended job can still say how far it is, but not how the job ended.
     Job said;
     read_standing(row, said);
-    job.progress = said.progress;
-    job.message = std::move(said.message);
-    job.log_seq = said.log_seq;
-    job.head = said.head;
+    job.now.progress = said.now.progress;
+    job.now.message = std::move(said.now.message);
+    job.now.log_seq = said.now.log_seq;
+    job.now.head = said.now.head;
 }
 
 template <class Row>

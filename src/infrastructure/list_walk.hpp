@@ -17,7 +17,7 @@ void walk_list(List&& list, Use&& use) {
     for (bool more = true; more;) {
         ListCount count(step);
         for (Job& job : list(before, step)) {
-            before = job.spec.id;
+            before = job.spec->id;
             count.add(job);
             if (!use(std::move(job))) return;
         }

@@ -22,8 +22,8 @@ concept TextAppendable = requires(std::string& out, const T& value) {
 //
 //     JsonWriter json(out);
 //     json.begin_object();
-//     json.field("id", job.spec.id);
-//     json.raw_field("payload", job.spec.payload);
+//     json.field("id", job.spec->id);
+//     json.raw_field("payload", job.spec->payload);
 //     json.end_object();
 class JsonWriter {
   public:

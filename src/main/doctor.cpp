@@ -105,7 +105,7 @@ void look_at_rows(const Config& config, Findings& out) {
     const auto look_at = [&](const Job& job) {
         if (job.damage.empty() || ++named > jobs_named_max) return;
         out.bad(
-            "jobs", fmt::format("{}: its stored {} is damaged", to_text(job.spec.id), job.damage),
+            "jobs", fmt::format("{}: its stored {} is damaged", to_text(job.spec->id), job.damage),
             "it fails with JOB_DAMAGED when a worker asks for it: cancel it, submit it anew, and "
             "look for what wrote to the store; sluice audit verify looks at all jobs");
     };
@@ -114,7 +114,7 @@ void look_at_rows(const Config& config, Findings& out) {
         const std::vector<Job> jobs = reader->list({.tenant = ""}, before, page);
         for (const Job& job : jobs) look_at(job);
         if (jobs.size() < static_cast<std::size_t>(page)) break;
-        before = jobs.back().spec.id;
+        before = jobs.back().spec->id;
     }
     if (named > jobs_named_max) {
         out.bad("jobs", fmt::format("{} more are damaged", named - jobs_named_max),

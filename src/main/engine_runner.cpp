@@ -78,10 +78,10 @@ std::vector<Report> reports_for_the_dead(JobReader& reader, const Config& config
     for (;;) {
         const auto jobs = reader.list({.tenant = "", .states = {JobState::running}}, before, page);
         for (const Job& job : jobs) {
-            before = job.spec.id;
+            before = job.spec->id;
             if (!is_own(job.lease->worker_id)) continue;
             reports.push_back(
-                {.lease = {job.spec.id, job.lease->token},
+                {.lease = {job.spec->id, job.lease->token},
                  .outcome = Outcome::failed,
                  .error_code = "ENGINE_DIED",
                  .error_message = "the engine that ran the job ended without notice"});

@@ -81,13 +81,13 @@ class Exporter {
             http::native::write_job(json, job, secrets_);
         });
         events_ += add_all(
-            job.spec.id, "event",
-            [&](std::int64_t after) { return reader_.events(job.spec.id, after, page); },
+            job.spec->id, "event",
+            [&](std::int64_t after) { return reader_.events(job.spec->id, after, page); },
             http::native::write_event);
         if (!logs_) return;
         lines_ += add_all(
-            job.spec.id, "log",
-            [&](std::int64_t after) { return reader_.logs(job.spec.id, after, page); },
+            job.spec->id, "log",
+            [&](std::int64_t after) { return reader_.logs(job.spec->id, after, page); },
             http::native::write_log_line);
     }
 

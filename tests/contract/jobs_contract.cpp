@@ -63,12 +63,12 @@ TEST_P(StoreContract, PutKeepsEveryKindOfBackoff) {
 
 TEST_P(StoreContract, PutKeepsTheRunAfterOfTheJobBesideThatOfItsSpec) {
     Job job = queued(spec(1));
-    job.run_after = at(60);
+    job.now.run_after = at(60);
     const Arrival arrival{job, false};
     commit([&](Session& session) { session.jobs().put({&arrival, 1}); });
 
     EXPECT_EQ(find(JobId{1})->run_after, at(60));
-    EXPECT_EQ(find(JobId{1})->spec.run_after, at(0));
+    EXPECT_EQ(find(JobId{1})->spec->run_after, at(0));
     EXPECT_EQ(claimable(at(59)), Ids{});
     EXPECT_EQ(claimable(at(60)), Ids{{1}});
 }
@@ -113,10 +113,10 @@ TEST_P(StoreContract, RequeuePutsARunningJobBackAndClosesItsLease) {
 
 TEST_P(StoreContract, RequeueKeepsWhatTheAttemptLeft) {
     Job job = put_running(spec(1));
-    job.error_code = "E_" + unusual_text;
-    job.error_message = unusual_text;
-    job.message = "message " + unusual_text;
-    job.log_seq = 7;
+    job.now.error_code = "E_" + unusual_text;
+    job.now.error_message = unusual_text;
+    job.now.message = "message " + unusual_text;
+    job.now.log_seq = 7;
 
     requeue(requeued(job, at(5)));
 
@@ -170,12 +170,12 @@ TEST_P(StoreContract, ARequeuedJobCanBeTakenAndOpenedAgain) {
 
 TEST_P(StoreContract, FinishWritesHowARunningJobEnded) {
     Job job = put_running(spec(1));
-    job.result = "{\"text\":" + json_string(unusual_text) + "}";
-    job.error_code = "code " + unusual_text;
-    job.error_message = "error " + unusual_text;
-    job.progress = 100;
-    job.message = "message " + unusual_text;
-    job.log_seq = 12;
+    job.now.result = "{\"text\":" + json_string(unusual_text) + "}";
+    job.now.error_code = "code " + unusual_text;
+    job.now.error_message = "error " + unusual_text;
+    job.now.progress = 100;
+    job.now.message = "message " + unusual_text;
+    job.now.log_seq = 12;
 
     finish(ended(job, JobState::failed, at(9)));
 

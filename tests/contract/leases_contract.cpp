@@ -53,9 +53,9 @@ TEST_P(StoreContract, SaveWritesTheLeaseProgressMessageAndLogNumber) {
     job.lease->stop_requested = true;
     job.lease->client_seq = INT64_MAX;
     job.lease->batch_mark = INT64_MIN;
-    job.progress = 0;
-    job.message = unusual_text;
-    job.log_seq = 4'000'000'000;
+    job.now.progress = 0;
+    job.now.message = unusual_text;
+    job.now.log_seq = 4'000'000'000;
 
     save(job);
 
@@ -78,7 +78,7 @@ TEST_P(StoreContract, SaveMovesTheMomentAtWhichTheLeaseRunsOut) {
 TEST_P(StoreContract, SaveServesTheLeaseOfAJobThatHasEnded) {
     Job job = finish(ended_under_worker(put_running(spec(1)), JobState::canceled, at(1)));
     job.lease->until = at(90);
-    job.log_seq = 2;
+    job.now.log_seq = 2;
 
     save(job);
 

@@ -297,7 +297,7 @@ TEST_P(StoreContract, JobsOfAProjectAreListedByTypeAndState) {
                         .tenant = tenant, .states = states, .type = type, .project = project};
                     Ids expected;
                     for (const Job& job : made) {
-                        if (filter.accepts(job)) expected.push_back(job.spec.id);
+                        if (filter.accepts(job)) expected.push_back(job.spec->id);
                     }
                     const auto reader = store->reader();
                     EXPECT_EQ(list(filter), expected);

@@ -166,9 +166,9 @@ TEST_P(StoreContract, ACallSeesOneMomentAndNeverHalfOfAChange) {
         while (!done) {
             const auto found = reader->find(Ids{{1}, {1}});
             const Job& seen = *found[0];
-            const bool is_running = seen.state == JobState::running;
+            const bool is_running = seen.now.state == JobState::running;
             if (found[0] != found[1] || is_running != seen.lease.has_value() ||
-                is_running != seen.started_at.has_value()) {
+                is_running != seen.now.started_at.has_value()) {
                 ++torn;
             }
         }

@@ -42,8 +42,8 @@ TEST_P(StoreContract, RollbackUndoesSave) {
     const Job job = put_running(spec(1));
     Job changed = job;
     changed.lease->until = at(900);
-    changed.progress = 50;
-    changed.log_seq = 9;
+    changed.now.progress = 50;
+    changed.now.log_seq = 9;
 
     roll_back([&](Session& session) { session.leases().save({&changed, 1}); });
 

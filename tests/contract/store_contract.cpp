@@ -45,7 +45,7 @@ Job StoreContract::open(const Job& queued_job, const Claim& claim) {
                              .labels = wanted.labels};
     return commit([&](Session& session) {
         const std::vector<Job> taken = take(session, filter, 1, claim.now);
-        check(taken.size() == 1 && taken[0].spec.id == wanted.id,
+        check(taken.size() == 1 && taken[0].spec->id == wanted.id,
               "the test's job is the next to be taken");
         Job job = running(taken[0], claim);
         session.leases().open({&job, 1});

@@ -86,8 +86,8 @@ TEST_P(StoreContract, TakeGivesWholeJobs) {
 
 TEST_P(StoreContract, TakeGivesARequeuedJobWithWhatItsAttemptLeft) {
     Job job = put_running(spec(1));
-    job.error_code = "E";
-    job.log_seq = 3;
+    job.now.error_code = "E";
+    job.now.log_seq = 3;
     job = requeue(requeued(job, at(1)));
 
     roll_back(
@@ -241,7 +241,7 @@ TEST_P(StoreContract, AFreedKeyGoesToTheBestOfThoseThatWaitForIt) {
             session.leases().open({&job, 1});
             return job;
         });
-        order.push_back(holding.spec.id);
+        order.push_back(holding.spec->id);
     }
 
     EXPECT_EQ(order, (Ids{{4}, {2}, {3}}));

@@ -15,8 +15,8 @@ using HeldKey = std::pair<std::string, std::string>;  // tenant, key
 }  // namespace
 
 std::string describe(const Job& job) {
-    return "job " + std::to_string(job.spec.id.value) + " (" + std::string(to_text(job.state)) +
-           ")";
+    return "job " + std::to_string(job.spec->id.value) + " (" +
+           std::string(to_text(job.now.state)) + ")";
 }
 
 void Checker::look_at(std::vector<JobId> touched) {
@@ -45,15 +45,15 @@ void Checker::look_at_all() {
 }
 
 void Checker::update(const Job& job) {
-    const auto [place, is_new] = records_.try_emplace(job.spec.id);
+    const auto [place, is_new] = records_.try_emplace(job.spec->id);
     Record& record = place->second;
     if (is_new) {
-        demand(sha256(job.spec.payload) == job.spec.payload_digest, "payload digest");
+        demand(sha256(job.spec->payload) == job.spec->payload_digest, "payload digest");
         record.job = job;
         record.job.lease.reset();
         record.hash = genesis(job.spec);
-        record.job.run_after = job.spec.run_after;
-        open_.insert(job.spec.id);
+        record.job.now.run_after = job.spec->run_after;
+        open_.insert(job.spec->id);
     }
     demand(!record.settled || job == record.job, job, ": changed after its end");
     if (record.settled) return;
@@ -62,31 +62,33 @@ void Checker::update(const Job& job) {
     read_lines(record, job);
     check_shape(record, job);
     leases_changed_ =
-        leases_changed_ || record.job.lease != job.lease || record.job.state != job.state;
+        leases_changed_ || record.job.lease != job.lease || record.job.now.state != job.now.state;
     record.job = job;
-    if (is_final(job.state) && !job.lease) {
+    if (is_final(job.now.state) && !job.lease) {
         record.settled = true;
-        open_.erase(job.spec.id);
+        open_.erase(job.spec->id);
         ++settled_;
     }
 }
 
 void Checker::read_events(Record& record, const Job& job) {
-    if (record.seq == job.head.seq) {
-        demand(job.head.hash == record.hash, job, ": its head has changed without an event");
+    if (record.seq == job.now.head.seq) {
+        demand(job.now.head.hash == record.hash, job, ": its head has changed without an event");
         return;
     }
     bool first = true;
-    for (const Event& event : reader_->events(job.spec.id, record.seq, 10'000)) {
+    for (const Event& event : reader_->events(job.spec->id, record.seq, 10'000)) {
         demand(event.seq == record.seq + 1, job, ": a gap in its events");
-        demand(event.hash == chain_hash(record.hash, event, job.result), job, ": a broken chain");
+        demand(event.hash == chain_hash(record.hash, event, job.now.result), job,
+               ": a broken chain");
         read_event(record, event, first);
         record.seq = event.seq;
         record.hash = event.hash;
         first = false;
     }
-    demand(job.head == ChainHead{record.seq, record.hash}, job, ": its head is not its last event");
-    demand(job.state == record.state, job, ": its history says another state");
+    demand(job.now.head == ChainHead{record.seq, record.hash}, job,
+           ": its head is not its last event");
+    demand(job.now.state == record.state, job, ": its history says another state");
 }
 
 void Checker::read_event(Record& record, const Event& event, bool first) {
@@ -127,33 +129,34 @@ void Checker::read_claim(Record& record, const Event& event, bool first) {
            ": claimed before its time");
     // When it waited in the queue at the last look, what it waited for then still held.
     if (first && (!at_once || record.claims > 1)) {
-        demand(event.at >= record.job.run_after, record.job, ": claimed before its retry was due");
+        demand(event.at >= record.job.now.run_after, record.job,
+               ": claimed before its retry was due");
     }
     for (const JobId id : spec.depends_on) {
         const std::optional<Job> dependency = reader_->find_one(id);
-        demand(dependency && is_final(dependency->state), record.job,
+        demand(dependency && is_final(dependency->now.state), record.job,
                ": claimed before its dependency had ended");
-        demand(dependency->state == JobState::succeeded ||
+        demand(dependency->now.state == JobState::succeeded ||
                    spec.on_dependency_failure == OnDependencyFailure::run,
                record.job, ": claimed though its dependency had failed");
     }
 }
 
 void Checker::read_lines(Record& record, const Job& job) {
-    if (record.lines == job.log_seq) return;
-    for (const LogLine& line : reader_->logs(job.spec.id, record.lines, 10'000)) {
+    if (record.lines == job.now.log_seq) return;
+    for (const LogLine& line : reader_->logs(job.spec->id, record.lines, 10'000)) {
         demand(line.seq == ++record.lines, job, ": a gap in its log");
     }
-    demand(record.lines == job.log_seq, job, ": its log number is wrong");
+    demand(record.lines == job.now.log_seq, job, ": its log number is wrong");
 }
 
 void Checker::check_shape(const Record& record, const Job& job) {
-    demand(job.attempt == record.claims - record.hand_backs, job, ": wrong number of attempts");
-    demand(job.attempt <= job.spec.max_attempts, job, ": too many attempts");
-    demand(job.completed_at.has_value() == is_final(job.state), job, ": completed_at");
-    demand(job.state != JobState::running || job.lease, job, ": runs without a lease");
-    demand(job.state != JobState::queued || !job.lease, job, ": waits with a lease");
-    demand(!is_final(job.state) || !job.lease || job.lease->stop_requested, job,
+    demand(job.now.attempt == record.claims - record.hand_backs, job, ": wrong number of attempts");
+    demand(job.now.attempt <= job.spec->max_attempts, job, ": too many attempts");
+    demand(job.now.completed_at.has_value() == is_final(job.now.state), job, ": completed_at");
+    demand(job.now.state != JobState::running || job.lease, job, ": runs without a lease");
+    demand(job.now.state != JobState::queued || !job.lease, job, ": waits with a lease");
+    demand(!is_final(job.now.state) || !job.lease || job.lease->stop_requested, job,
            ": its worker is not asked to stop");
     demand(!job.lease || job.lease->token == record.token, job, ": an old lease is current");
 }
@@ -164,7 +167,7 @@ void Checker::check_keys() const {
         const Job& job = records_.at(id).job;
         if (!job.lease) continue;
         for (std::string& key : held_keys(job.spec)) {
-            demand(held.emplace(job.spec.tenant, std::move(key)).second, "two jobs hold one key");
+            demand(held.emplace(job.spec->tenant, std::move(key)).second, "two jobs hold one key");
         }
     }
 }
@@ -173,8 +176,9 @@ void Checker::check_keys() const {
 void Checker::check_sites() {
     for (const JobId id : open_) {
         const Job& job = records_.at(id).job;
-        if (job.state != JobState::running || !moves_site(job.spec)) continue;
-        const auto site = reader_->entities().find_one({job.spec.tenant, "site", job.spec.site_id});
+        if (job.now.state != JobState::running || !moves_site(job.spec)) continue;
+        const auto site =
+            reader_->entities().find_one({job.spec->tenant, "site", job.spec->site_id});
         demand(site && site->state == "deploying" &&
                    site->attributes.at("job_id") == '"' + to_text(id) + '"',
                job, " runs, and its site does not know");
@@ -196,7 +200,7 @@ const Job* Checker::overdue(Timestamp now, Duration patience) const {
 
 bool Checker::may_run(const JobSpec& spec) const {
     return std::all_of(spec.depends_on.begin(), spec.depends_on.end(),
-                       [&](JobId id) { return is_final(records_.at(id).job.state); });
+                       [&](JobId id) { return is_final(records_.at(id).job.now.state); });
 }
 
 const Job* Checker::first_claimable(const ClaimFilter& filter, Timestamp now) const {
@@ -204,23 +208,23 @@ const Job* Checker::first_claimable(const ClaimFilter& filter, Timestamp now) co
     for (const JobId id : open_) {
         const Job& job = records_.at(id).job;
         if (!job.lease) continue;
-        for (std::string& key : held_keys(job.spec)) held.emplace(job.spec.tenant, std::move(key));
+        for (std::string& key : held_keys(job.spec)) held.emplace(job.spec->tenant, std::move(key));
     }
     const Job* best = nullptr;
     for (const JobId id : open_) {
         const Job& job = records_.at(id).job;
-        if (job.state != JobState::queued) continue;
+        if (job.now.state != JobState::queued) continue;
         const bool at_once =
-            job.run_after == job.spec.run_after && job.run_after <= job.spec.created_at;
-        if (!at_once && job.run_after > now) continue;
+            job.now.run_after == job.spec->run_after && job.now.run_after <= job.spec->created_at;
+        if (!at_once && job.now.run_after > now) continue;
         if (!filter.accepts(lane_of(job.spec)) || !may_run(job.spec)) continue;
         const auto keys = held_keys(job.spec);
         if (std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
-                return held.contains({job.spec.tenant, key});
+                return held.contains({job.spec->tenant, key});
             })) {
             continue;
         }
-        if (!best || job.spec.priority > best->spec.priority) best = &job;
+        if (!best || job.spec->priority > best->spec->priority) best = &job;
     }
     return best;
 }

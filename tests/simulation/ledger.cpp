@@ -62,7 +62,7 @@ void Ledger::accepted(const SubmitJobs& command, const Submitted& answer) {
     for (std::size_t i = 0; i < ids.size(); ++i) {
         const JobSpec& wanted = command.jobs[i];
         demand(is_as_wanted(wanted, answer.jobs[i].spec), "another job was accepted");
-        demand(answer.jobs[i].state == JobState::queued, "a job is accepted as queued");
+        demand(answer.jobs[i].now.state == JobState::queued, "a job is accepted as queued");
         if (command.siblings.empty()) continue;
         for (const std::size_t sibling : command.siblings[i]) {
             demand(depends_on(answer.jobs[i].spec, ids[sibling]), "a dependency was not accepted");
@@ -79,18 +79,18 @@ void Ledger::accepted(const SubmitJobs& command, const Submitted& answer) {
 void Ledger::replayed(const ReplayJob& command, const Job& answer) {
     if (!command.idempotency_key.empty()) {
         const auto [before, is_new] = replays_by_key_.try_emplace(
-            {answer.spec.tenant, command.idempotency_key}, answer.spec.id);
-        demand(is_new || before->second == answer.spec.id, "one key stands for two replays");
+            {answer.spec->tenant, command.idempotency_key}, answer.spec->id);
+        demand(is_new || before->second == answer.spec->id, "one key stands for two replays");
     }
-    demand(answer.spec.replay_of == command.job, "a replay names another job");
-    demand(answer.spec.id != command.job, "a replay is a new job");
-    if (!replays_.emplace(answer.spec.id, command.job).second) return;
-    known_[answer.spec.tenant].push_back(answer.spec.id);
+    demand(answer.spec->replay_of == command.job, "a replay names another job");
+    demand(answer.spec->id != command.job, "a replay is a new job");
+    if (!replays_.emplace(answer.spec->id, command.job).second) return;
+    known_[answer.spec->tenant].push_back(answer.spec->id);
 }
 
 void Ledger::canceled(const Job& answer) {
-    demand(answer.state == JobState::canceled, "a canceled job is not canceled");
-    ends_[answer.spec.id] = JobState::canceled;
+    demand(answer.now.state == JobState::canceled, "a canceled job is not canceled");
+    ends_[answer.spec->id] = JobState::canceled;
 }
 
 // ── workers ──
@@ -98,7 +98,7 @@ void Ledger::canceled(const Job& answer) {
 std::size_t Ledger::claimed(const ClaimJobs& claim, const Job& job, Timestamp asked,
                             Timestamp heard) {
     const LeaseId lease = lease_of(job);
-    demand(job.state == JobState::running, lease, " is of a job that does not run");
+    demand(job.now.state == JobState::running, lease, " is of a job that does not run");
     demand(job.lease->worker_id == claim.worker_id, lease, " is another worker's");
     demand(claim.filter.accepts(lane_of(job.spec)), lease, " is not what the claim asked for");
     for (const Holding& other : holdings_) {
@@ -165,16 +165,17 @@ void Ledger::reported(Holding& holding, const Report& said, const Job& answer, T
         return sent.report.lease == said.lease && sent.report.outcome == said.outcome;
     });
     // A worker may say that it stopped, after it was told that its job had ended.
-    const bool stops = said.outcome == Outcome::canceled && answer.state != JobState::succeeded;
+    const bool stops = said.outcome == Outcome::canceled && answer.now.state != JobState::succeeded;
     const bool was_over = holding.over_at && *holding.over_at <= asked;
     demand(!was_over || repeats || stops || holding.unsure, holding.lease,
            " reported after its end");
-    demand(answer.spec.id == said.lease.job, "the answer is about another job");
+    demand(answer.spec->id == said.lease.job, "the answer is about another job");
     if (said.outcome == Outcome::succeeded) {
-        demand(answer.state == JobState::succeeded, holding.lease, ": its success was not kept");
+        demand(answer.now.state == JobState::succeeded, holding.lease,
+               ": its success was not kept");
         results_[said.lease.job] = said.result;
     }
-    if (is_final(answer.state)) ends_[said.lease.job] = answer.state;
+    if (is_final(answer.now.state)) ends_[said.lease.job] = answer.now.state;
     sent_.push_back({said, answer});
     if (!holding.over_at) holding.over_at = heard;
 }
@@ -218,10 +219,10 @@ void Ledger::look_at_the_end(JobReader& reader) {
     int replays = 0;
     for (const JobId id : reader.ids_after({}, 1'000'000)) {
         const Job job = *reader.find_one(id);
-        replays += job.spec.replay_of.has_value();
-        if (job.spec.replay_of) continue;
-        demand(references_.contains(job.spec.correlation_id), job, " came from nowhere");
-        ++found[job.spec.correlation_id];
+        replays += job.spec->replay_of.has_value();
+        if (job.spec->replay_of) continue;
+        demand(references_.contains(job.spec->correlation_id), job, " came from nowhere");
+        ++found[job.spec->correlation_id];
     }
     for (const auto& [reference, acknowledged] : references_) {
         demand(found[reference] >= acknowledged, reference, " was acknowledged and is lost");
@@ -235,14 +236,15 @@ void Ledger::look_at_the_end(JobReader& reader) {
     }
     for (const auto& [id, source] : replays_) {
         const auto job = reader.find_one(id);
-        demand(job && job->spec.replay_of == source, "a replay is lost");
+        demand(job && job->spec->replay_of == source, "a replay is lost");
     }
     for (const auto& [id, state] : ends_) {
         const auto job = reader.find_one(id);
-        demand(job && job->state == state, *job, ": somebody was told that it is ", to_text(state));
+        demand(job && job->now.state == state, *job, ": somebody was told that it is ",
+               to_text(state));
     }
     for (const auto& [id, result] : results_) {
-        demand(reader.find_one(id)->result == result, "a result was not kept");
+        demand(reader.find_one(id)->now.result == result, "a result was not kept");
     }
 }
 

@@ -93,7 +93,7 @@ void World::before(Node& node, Batch& batch) {
     const Job* first =
         checker_.first_claimable(batch.claims.front().items.front().filter, node.now());
     if (first != nullptr && moves_site(first->spec)) return;  // its site may be in the way
-    expected_ = first == nullptr ? JobId{} : first->spec.id;
+    expected_ = first == nullptr ? JobId{} : first->spec->id;
 }
 
 void World::check_order(Batch& batch) {
@@ -104,7 +104,7 @@ void World::check_order(Batch& batch) {
         const auto& answer = batch.claims.front().answers.front();
         if (!answer && answer.error().code == ErrorCode::store_full) return;
         demand(static_cast<bool>(answer), "a claim was refused without need");
-        if (!answer->empty()) got = answer->front().spec.id;
+        if (!answer->empty()) got = answer->front().spec->id;
     }
     const auto name = [&](JobId id) {
         return id == JobId{} ? "nothing" : describe(*checker_.reader().find_one(id));

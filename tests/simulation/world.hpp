@@ -269,8 +269,9 @@ void World::note(const char* what, const std::optional<Result<Answer>>& answer) 
     } else if (!*answer) {
         text += " refused: " + answer->error().message;
     } else if constexpr (std::is_same_v<Answer, Job>) {
-        text += ' ' + to_text((*answer)->spec.id) + ' ' + std::string(to_text((*answer)->state)) +
-                ' ' + std::to_string((*answer)->head.seq);
+        text += ' ' + to_text((*answer)->spec->id) + ' ' +
+                std::string(to_text((*answer)->now.state)) + ' ' +
+                std::to_string((*answer)->now.head.seq);
     } else if constexpr (std::is_same_v<Answer, Claimed>) {
         for (const Job& job : **answer) text += ' ' + to_text(lease_of(job));
     } else if constexpr (std::is_same_v<Answer, Explanation>) {

@@ -66,7 +66,7 @@ class AppFixture : public testing::Test {
         std::reverse(jobs.begin(), jobs.end());
         return jobs;
     }
-    static Attributes payload_of(const Job& job) { return json_members(job.spec.payload); }
+    static Attributes payload_of(const Job& job) { return json_members(job.spec->payload); }
 
     // ── what a test begins with ──
     std::string draft(const std::string& head_sha = "h1") {

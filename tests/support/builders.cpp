@@ -11,9 +11,9 @@ namespace {
 // Any step that leads from one state to the other serves a store.
 void move(Job& job, JobState to, Timestamp now) {
     for (const Transition& row : transitions) {
-        if (row.from != job.state || row.to != to) continue;
-        const JobState from = job.state;
-        job.state = to;
+        if (row.from != job.now.state || row.to != to) continue;
+        const JobState from = job.now.state;
+        job.now.state = to;
         record(job, {.step = row.step,
                      .from = from,
                      .lease = {},
@@ -145,8 +145,8 @@ Job queued(JobSpec spec) {
 }
 
 Job running(Job job, const Claim& claim) {
-    ++job.attempt;
-    job.started_at = claim.now;
+    ++job.now.attempt;
+    job.now.started_at = claim.now;
     job.lease = Lease{.token = LeaseToken{claim.token},
                       .worker_id = claim.worker_id,
                       .since = claim.now,
@@ -158,22 +158,22 @@ Job running(Job job, const Claim& claim) {
 
 Job requeued(Job job, Timestamp run_after) {
     job.lease.reset();
-    job.started_at.reset();
-    job.run_after = run_after;
+    job.now.started_at.reset();
+    job.now.run_after = run_after;
     move(job, JobState::queued, run_after);
     return job;
 }
 
 Job ended(Job job, JobState state, Timestamp now) {
     job.lease.reset();
-    job.completed_at = now;
+    job.now.completed_at = now;
     move(job, state, now);
     return job;
 }
 
 Job ended_under_worker(Job job, JobState state, Timestamp now) {
     job.lease->stop_requested = true;
-    job.completed_at = now;
+    job.now.completed_at = now;
     move(job, state, now);
     return job;
 }
@@ -206,7 +206,7 @@ Digest digest(int seed) {
 std::vector<JobId> ids_of(const std::vector<Job>& jobs) {
     std::vector<JobId> ids;
     ids.reserve(jobs.size());
-    for (const Job& job : jobs) ids.push_back(job.spec.id);
+    for (const Job& job : jobs) ids.push_back(job.spec->id);
     return ids;
 }
 
@@ -215,15 +215,15 @@ void PrintTo(JobId id, std::ostream* out) {
 }
 
 void PrintTo(const Job& job, std::ostream* out) {
-    PrintTo(job.spec.id, out);
-    *out << ' ' << to_text(job.state);
+    PrintTo(job.spec->id, out);
+    *out << ' ' << to_text(job.now.state);
     Fields fields(*out);
-    fields.add("attempt", job.attempt).add("run_after", job.run_after);
-    fields.add("started_at", job.started_at).add("completed_at", job.completed_at);
-    fields.add("progress", job.progress.value_or(-1)).add("message", job.message);
-    fields.add("result", job.result).add("error_code", job.error_code);
-    fields.add("error_message", job.error_message).add("log_seq", job.log_seq);
-    fields.add("head.seq", job.head.seq).add("head.hash", to_hex(job.head.hash));
+    fields.add("attempt", job.now.attempt).add("run_after", job.now.run_after);
+    fields.add("started_at", job.now.started_at).add("completed_at", job.now.completed_at);
+    fields.add("progress", job.now.progress.value_or(-1)).add("message", job.now.message);
+    fields.add("result", job.now.result).add("error_code", job.now.error_code);
+    fields.add("error_message", job.now.error_message).add("log_seq", job.now.log_seq);
+    fields.add("head.seq", job.now.head.seq).add("head.hash", to_hex(job.now.head.hash));
     if (job.lease) print_lease(*job.lease, fields);
     print_spec(job.spec, fields);
 }

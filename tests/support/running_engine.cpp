@@ -99,7 +99,7 @@ std::vector<LogLine> RunningEngine::logs(JobId id) {
 }
 
 Job RunningEngine::wait_for_end(JobId id) {
-    comes_true([&] { return is_final(find(id).state); });
+    comes_true([&] { return is_final(find(id).now.state); });
     return find(id);
 }
 

@@ -10,6 +10,13 @@
 
 namespace sluice {
 
+// Gives the job another spec, as the real one never gets.
+inline void change_spec(Job& job, const std::function<void(JobSpec&)>& change) {
+    JobSpec spec = job.spec;
+    change(spec);
+    job.spec = std::move(spec);
+}
+
 // Reads a store as it would be if somebody had changed it behind the engine's back.
 class TamperedReader : public JobReader {
   public:

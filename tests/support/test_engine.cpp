@@ -47,7 +47,7 @@ std::unique_ptr<Store> own_store() {
 
 LeaseId lease_of(const Job& job) {
     if (!job.lease) throw std::logic_error("the job has no lease");
-    return {job.spec.id, job.lease->token};
+    return {job.spec->id, job.lease->token};
 }
 
 SubmitJobs submission(std::vector<JobSpec> specs) {
@@ -124,8 +124,8 @@ Job TestEngine::claim_one(ClaimFilter filter) {
 
 Job TestEngine::start(JobSpec spec) {
     const Job job = submit(std::move(spec));
-    Job claimed = claim_one({.tenant = job.spec.tenant, .labels = job.spec.labels});
-    if (claimed.spec.id != job.spec.id) throw std::logic_error("another job came first");
+    Job claimed = claim_one({.tenant = job.spec->tenant, .labels = job.spec->labels});
+    if (claimed.spec->id != job.spec->id) throw std::logic_error("another job came first");
     return claimed;
 }
 

@@ -17,16 +17,16 @@ struct Ended {
     Attributes payload;
     Attributes result;
 
-    bool succeeded() const { return job.state == JobState::succeeded; }
-    bool is_of(std::string_view type) const { return job.spec.type == type; }
+    bool succeeded() const { return job.now.state == JobState::succeeded; }
+    bool is_of(std::string_view type) const { return job.spec->type == type; }
 };
 
 std::optional<Entity> find_named(EntityDesk& desk, const Ended& ended, std::string_view kind,
                                  std::string_view field) {
     const auto id = text_of(ended.payload, field);
     if (!id) return std::nullopt;
-    auto entity = desk.find({ended.job.spec.tenant, std::string(kind), *id});
-    return entity && entity->parent == ended.job.spec.project ? entity : std::nullopt;
+    auto entity = desk.find({ended.job.spec->tenant, std::string(kind), *id});
+    return entity && entity->parent == ended.job.spec->project ? entity : std::nullopt;
 }
 
 // ── environments ──
@@ -44,7 +44,7 @@ bool says_no_drift(const Attributes& result) {
 // Whether the engine itself has asked for this job. Anybody can submit one that looks like it.
 bool is_asked_for(EntityDesk& desk, const Ended& ended, const Entity& environment) {
     const auto names_it = [&](const Attributes& attributes, std::string_view name) {
-        return text_of(attributes, name) == to_text(ended.job.spec.id);
+        return text_of(attributes, name) == to_text(ended.job.spec->id);
     };
     if (ended.is_of("runtime_profile_drift_check")) {
         return names_it(environment.attributes, "drift_check_job_id");
@@ -84,7 +84,7 @@ bool is_deployed_everywhere(EntityDesk& desk, const Entity& release) {
 void note_deployment_end(const Ended& ended, Entity& environment) {
     if (!ended.is_of("deploy_release")) return;
     Attributes& attributes = environment.attributes;
-    if (text_of(attributes, "active_deployment_id") == ended.job.spec.entity_id) {
+    if (text_of(attributes, "active_deployment_id") == ended.job.spec->entity_id) {
         attributes.erase("active_deployment_id");
     }
     const std::string_view release = json_of(ended.payload, "release_id");
@@ -118,7 +118,7 @@ void update_environment(EntityDesk& desk, const Ended& ended) {
 // ── temp environments ──
 
 void start_life(EntityDesk& desk, const Ended& ended) {
-    auto temp = desk.find({ended.job.spec.tenant, "temp_environment", ended.job.spec.entity_id});
+    auto temp = desk.find({ended.job.spec->tenant, "temp_environment", ended.job.spec->entity_id});
     if (!temp || temp->state != "active" || !is_about(*temp, ended.job)) return;
     const std::int64_t wanted = integer_of(temp->attributes, "ttl_seconds").value_or(0);
     const std::chrono::seconds ttl(std::clamp(wanted, ttl_seconds_min, ttl_seconds_max));
@@ -131,7 +131,7 @@ void start_life(EntityDesk& desk, const Ended& ended) {
 }  // namespace
 
 void after_job(EntityDesk& desk, const Job& job) {
-    const Ended ended{job, json_members(job.spec.payload), json_members(job.result)};
+    const Ended ended{job, json_members(job.spec->payload), json_members(job.now.result)};
     update_environment(desk, ended);
     if (ended.is_of("temp_env_provision") && ended.succeeded()) start_life(desk, ended);
 }

@@ -30,15 +30,15 @@ TEST_F(AChangeset, IsSubmittedWithAFrozenHeadAndACheckOfIt) {
     EXPECT_EQ(text_of(answer->entity->attributes, "head_sha"), "h2");
     ASSERT_EQ(answer->jobs.size(), 1u);
     const Job& job = answer->jobs.front();
-    EXPECT_EQ(job.spec.type, "msuite_submit");
-    EXPECT_EQ(job.spec.project, app);
-    EXPECT_EQ(job.spec.entity_type, "changeset");
-    EXPECT_EQ(job.spec.entity_id, id);
+    EXPECT_EQ(job.spec->type, "msuite_submit");
+    EXPECT_EQ(job.spec->project, app);
+    EXPECT_EQ(job.spec->entity_type, "changeset");
+    EXPECT_EQ(job.spec->entity_id, id);
     EXPECT_EQ(text_of(payload_of(job), "changeset_id"), id);
     EXPECT_EQ(text_of(payload_of(job), "head_sha"), "h2");
     EXPECT_EQ(text_of(payload_of(job), "base_sha"), "b1");
-    EXPECT_EQ(text_of(answer->entity->attributes, "job_id"), to_text(job.spec.id));
-    EXPECT_EQ(engine.find(job.spec.id).state, JobState::queued);
+    EXPECT_EQ(text_of(answer->entity->attributes, "job_id"), to_text(job.spec->id));
+    EXPECT_EQ(engine.find(job.spec->id).state, JobState::queued);
 }
 
 TEST_F(AChangeset, IsNotSubmittedWithoutAHead) {

@@ -27,14 +27,14 @@ TEST_F(ADeployment, IsACheckAndBehindItTheDeploymentItself) {
     ASSERT_EQ(answer->jobs.size(), 2u);
     const Job& check = answer->jobs[0];
     const Job& job = answer->jobs[1];
-    EXPECT_EQ(check.spec.type, "msuite_deploy");
-    EXPECT_EQ(job.spec.type, "deploy_release");
-    EXPECT_EQ(job.spec.depends_on, std::vector{check.spec.id});
-    EXPECT_EQ(text_of(deployment.attributes, "check_job_id"), to_text(check.spec.id));
-    EXPECT_EQ(text_of(deployment.attributes, "job_id"), to_text(job.spec.id));
+    EXPECT_EQ(check.spec->type, "msuite_deploy");
+    EXPECT_EQ(job.spec->type, "deploy_release");
+    EXPECT_EQ(job.spec->depends_on, std::vector{check.spec->id});
+    EXPECT_EQ(text_of(deployment.attributes, "check_job_id"), to_text(check.spec->id));
+    EXPECT_EQ(text_of(deployment.attributes, "job_id"), to_text(job.spec->id));
     for (const Job& made : answer->jobs) {
-        EXPECT_EQ(made.spec.entity_type, "deployment");
-        EXPECT_EQ(made.spec.entity_id, deployment.key.id);
+        EXPECT_EQ(made.spec->entity_type, "deployment");
+        EXPECT_EQ(made.spec->entity_id, deployment.key.id);
         EXPECT_EQ(text_of(payload_of(made), "deployment_id"), deployment.key.id);
         EXPECT_EQ(text_of(payload_of(made), "release_id"), release);
         EXPECT_EQ(text_of(payload_of(made), "environment_id"), prod);

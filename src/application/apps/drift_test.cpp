@@ -104,9 +104,9 @@ TEST_F(Drift, ChecksAreAboutTheEnvironmentAndLeaveItsStateAlone) {
     ASSERT_TRUE(answer);
     ASSERT_EQ(answer->jobs.size(), 1u);
     const Job& job = answer->jobs.front();
-    EXPECT_EQ(job.spec.type, "runtime_profile_drift_check");
-    EXPECT_EQ(job.spec.entity_type, "environment");
-    EXPECT_EQ(job.spec.entity_id, prod);
+    EXPECT_EQ(job.spec->type, "runtime_profile_drift_check");
+    EXPECT_EQ(job.spec->entity_type, "environment");
+    EXPECT_EQ(job.spec->entity_id, prod);
     EXPECT_EQ(text_of(payload_of(job), "runtime_profile_id"), runtime);
     run("runtime_profile_drift_check", Outcome::failed);
     EXPECT_EQ(state("environment", prod), "active");
@@ -131,7 +131,7 @@ TEST_F(Drift, IsNoMigrationThatTheDeploymentItselfHasRun) {
     EXPECT_EQ(text_of(migration.attributes, "migration_id"), "0001");
     EXPECT_EQ(text_of(migration.attributes, "status"), "applied");
     EXPECT_EQ(text_of(migration.attributes, "job_id"),
-              to_text(jobs_of("deploy_release").back().spec.id));
+              to_text(jobs_of("deploy_release").back().spec->id));
     EXPECT_EQ(time_of(migration.attributes, "at"), engine.now());
     EXPECT_EQ(text_of(find("migration", prod + ":1:0002").attributes, "status"), "failed");
 }

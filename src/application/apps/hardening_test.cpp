@@ -69,7 +69,7 @@ TEST_F(Hardening, ADeploymentDoesNotStartWhileTheWorkerOfACanceledOneHasNotStopp
     granted(call(deploy_release, cora, app, prod, release));
     run("msuite_deploy");
     const Job first = engine.claim_one({.types = {"deploy_release"}});
-    ASSERT_TRUE(engine.cancel(first.spec.id));
+    ASSERT_TRUE(engine.cancel(first.spec->id));
     granted(call(deploy_release, cora, app, prod, release));
     run("msuite_deploy");
 
@@ -81,7 +81,7 @@ TEST_F(Hardening, ADeploymentDoesNotStartWhileTheWorkerOfACanceledOneHasNotStopp
 TEST_F(Hardening, AJobForADeploymentThatIsNotThereDoesNotStart) {
     const Job job = forged("deploy_release", "deployment", "nope", {});
     EXPECT_TRUE(engine.claim({.types = {"deploy_release"}}).empty());
-    const Job ended = engine.find(job.spec.id);
+    const Job ended = engine.find(job.spec->id);
     EXPECT_EQ(ended.state, JobState::failed);
     EXPECT_EQ(ended.error_code, "RESOURCE_FAILED");
     EXPECT_EQ(ended.error_message, "there is no deployment nope, so that the job cannot start");
@@ -131,7 +131,7 @@ TEST_F(Hardening, AReplayOnAFailedSiteIsRefused) {
     Report failure = report_of(job, Outcome::failed, "EXIT_1");
     failure.error_message = "exit status 1";
     EXPECT_TRUE(engine.ask(failure));
-    EXPECT_EQ(refusal(engine.replay(job.spec.id)), ErrorCode::resource_failed);
+    EXPECT_EQ(refusal(engine.replay(job.spec->id)), ErrorCode::resource_failed);
 }
 
 TEST_F(Hardening, OnlyAdminsChangeWhatDeploymentsRunOn) {

@@ -16,7 +16,7 @@ struct ReportedMigration {
 // What the job says about migrations; what is not of the form [{"id","status"}] says nothing.
 std::vector<ReportedMigration> reported(const Job& job) {
     std::vector<ReportedMigration> migrations;
-    const Attributes result = json_members(job.result);
+    const Attributes result = json_members(job.now.result);
     JsonReader reader(json_of(result, "migrations"));
     if (reader.kind() != JsonReader::Kind::array) return migrations;
     reader.array([&](std::size_t) {
@@ -33,7 +33,7 @@ std::vector<ReportedMigration> reported(const Job& job) {
 // Where the job has run migrations: in an environment, or in one that lives for a while.
 std::string place_of(const Job& job, const Attributes& payload) {
     if (auto id = text_of(payload, "environment_id")) return *id;
-    return job.spec.entity_id;
+    return job.spec->entity_id;
 }
 
 // The profile under which it ran, as it was told.
@@ -63,7 +63,7 @@ void put(EntityDesk& desk, const EntityKey& key, const std::string& app_id, Attr
 
 void record_migrations(EntityDesk& desk, const Job& job, const Attributes& payload) {
     const std::vector<ReportedMigration> migrations = reported(job);
-    if (migrations.empty() || !desk.find({job.spec.tenant, "app", job.spec.project})) return;
+    if (migrations.empty() || !desk.find({job.spec->tenant, "app", job.spec->project})) return;
     const std::string place = place_of(job, payload);
     const Attributes profile = profile_in(payload);
     const std::string_view revision = json_of(profile, "profile_revision");
@@ -72,10 +72,10 @@ void record_migrations(EntityDesk& desk, const Job& job, const Attributes& paylo
                               {"migration_id", json_string(id)},
                               {"status", json_string(status)},
                               {"at", json_time(desk.now())},
-                              {"job_id", json_string(to_text(job.spec.id))}};
+                              {"job_id", json_string(to_text(job.spec->id))}};
         attributes.insert(profile.begin(), profile.end());
-        put(desk, {job.spec.tenant, "migration", fmt::format("{}:{}:{}", place, revision, id)},
-            job.spec.project, std::move(attributes));
+        put(desk, {job.spec->tenant, "migration", fmt::format("{}:{}:{}", place, revision, id)},
+            job.spec->project, std::move(attributes));
     }
 }
 

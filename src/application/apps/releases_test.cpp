@@ -25,7 +25,7 @@ TEST_F(ARelease, TakesTheQueuedChangesetsThatItsCreatorNames) {
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->entity->state, "assembling");
     ASSERT_EQ(answer->jobs.size(), 1u);
-    EXPECT_EQ(answer->jobs.front().spec.type, "release_assemble");
+    EXPECT_EQ(answer->jobs.front().spec->type, "release_assemble");
     EXPECT_EQ(text_of(payload_of(answer->jobs.front()), "release_id"), id);
     EXPECT_EQ(texts_of(payload_of(answer->jobs.front()), "changeset_ids"), Ids{first});
 }
@@ -104,7 +104,7 @@ TEST_F(ARelease, IsCheckedAgainstEachEnvironmentProfile) {
 
     std::set<std::string> checked;
     for (const Job& job : jobs_of("msuite_merge")) {
-        if (job.spec.entity_type != "release") continue;
+        if (job.spec->entity_type != "release") continue;
         checked.insert(text_of(payload_of(job), "runtime_profile_id").value());
     }
     EXPECT_EQ(checked, (std::set{one, two}));
@@ -143,9 +143,9 @@ TEST_F(ARelease, HasWhatIsStillQueuedRevalidatedInQueueOrder) {
 
     ASSERT_TRUE(answer);
     ASSERT_EQ(answer->jobs.size(), 2u);
-    EXPECT_EQ(answer->jobs[0].spec.type, "revalidate_queued_changeset");
-    EXPECT_EQ(answer->jobs[0].spec.entity_id, sooner);
-    EXPECT_EQ(answer->jobs[1].spec.entity_id, later);
+    EXPECT_EQ(answer->jobs[0].spec->type, "revalidate_queued_changeset");
+    EXPECT_EQ(answer->jobs[0].spec->entity_id, sooner);
+    EXPECT_EQ(answer->jobs[1].spec->entity_id, later);
     const Attributes payload = payload_of(answer->jobs[0]);
     EXPECT_EQ(text_of(payload, "changeset_id"), sooner);
     EXPECT_EQ(text_of(payload, "head_sha"), "h2");

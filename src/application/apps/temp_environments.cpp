@@ -34,7 +34,8 @@ std::optional<Job> expiry_under_way(EntityDesk& desk, const Entity& temp_environ
     const auto job_id = id ? parse_job_id(*id) : std::nullopt;
     if (!job_id) return std::nullopt;
     auto job = desk.find_job(*job_id);
-    const bool is_under_way = job && !is_final(job->state) && job->spec.run_after <= desk.now();
+    const bool is_under_way =
+        job && !is_final(job->now.state) && job->spec->run_after <= desk.now();
     return is_under_way ? job : std::nullopt;
 }
 
@@ -86,7 +87,7 @@ Result<EntityAnswer> expire_temp_environment(EntityDesk& desk, const Caller& cal
                      {}};
     }
     if (const auto job = expiry_under_way(desk, *temp)) {
-        return conflict(fmt::format("job {} is expiring {} already", to_text(job->spec.id),
+        return conflict(fmt::format("job {} is expiring {} already", to_text(job->spec->id),
                                     to_text(temp->key)));
     }
     if (auto refusal = enqueue_expiry(desk, *temp, desk.now())) return *refusal;

@@ -28,7 +28,7 @@ TEST_F(ATempEnvironment, IsProvisionedByAJob) {
     EXPECT_EQ(answer->entity->state, "provisioning");
     ASSERT_EQ(answer->jobs.size(), 1u);
     const Job& job = answer->jobs.front();
-    EXPECT_EQ(job.spec.type, "temp_env_provision");
+    EXPECT_EQ(job.spec->type, "temp_env_provision");
     EXPECT_EQ(text_of(payload_of(job), "temp_environment_id"), answer->entity->key.id);
     EXPECT_EQ(text_of(payload_of(job), "runtime_profile_id"), temp);
     run("temp_env_provision", Outcome::succeeded, R"({"url":"https://t"})");

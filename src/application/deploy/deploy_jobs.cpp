@@ -25,7 +25,7 @@ std::optional<Error> refuse_second(EntityDesk& desk, const Entity& app) {
     if (jobs.empty()) return std::nullopt;
     return Error{ErrorCode::conflict,
                  fmt::format("app {} has an active {} job already: {}", app.key.id,
-                             build_and_deploy, to_text(jobs.front().spec.id)),
+                             build_and_deploy, to_text(jobs.front().spec->id)),
                  ""};
 }
 
@@ -41,11 +41,11 @@ Result<Entity> found_or_created(EntityDesk& desk, const EntityKey& key) {
 }
 
 bool is_deploy_job(const Job& job) {
-    return job.spec.queue == queue && job.spec.tenant == EntityKey{}.tenant;
+    return job.spec->queue == queue && job.spec->tenant == EntityKey{}.tenant;
 }
 
 std::string app_of(const Job& job) {
-    return job.spec.entity_type == app_kind ? job.spec.entity_id : std::string();
+    return job.spec->entity_type == app_kind ? job.spec->entity_id : std::string();
 }
 
 NewJob make_deploy_job(NewDeployJob wanted) {
@@ -117,10 +117,11 @@ Result<Purged> purge_app(EntityDesk& desk, const std::string& app_id) {
     if (!app) return Purged{};
     const std::vector<Job> active = desk.jobs().list(active_jobs_of(app_id), newest, 1);
     if (!active.empty()) {
-        return Error{ErrorCode::conflict,
-                     fmt::format("app {} has a job that is {}: {}", app_id,
-                                 to_text(active.front().state), to_text(active.front().spec.id)),
-                     ""};
+        return Error{
+            ErrorCode::conflict,
+            fmt::format("app {} has a job that is {}: {}", app_id,
+                        to_text(active.front().now.state), to_text(active.front().spec->id)),
+            ""};
     }
     JobFilter listed = jobs_of(app_id);
     listed.from = first_listed(*app);
@@ -128,7 +129,7 @@ Result<Purged> purge_app(EntityDesk& desk, const std::string& app_id) {
     purged.runs = purged.jobs + purged.placements > 0 ? 1 : 0;
     if (purged.runs == 0) return purged;
     if (const auto last = desk.jobs().list(listed, newest, 1); !last.empty()) {
-        app->attributes[purged_attribute] = json_string(to_text(last.front().spec.id));
+        app->attributes[purged_attribute] = json_string(to_text(last.front().spec->id));
     }
     const std::string detail = fmt::format(R"({{"jobs":{},"from":{}}})", purged.jobs,
                                            json_string(std::exchange(app->parent, "")));

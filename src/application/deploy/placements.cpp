@@ -107,7 +107,7 @@ void place_claimed(Transaction& tx, std::span<const Job> jobs) {
     for (std::size_t i = 0; i < apps.size(); ++i) {
         if (!found[i] || !found[i]->parent.empty()) continue;
         const Job& job = *deploying[i];
-        EntityDesk desk(tx, worker_actor(job.lease->worker_id), job.spec.id);
+        EntityDesk desk(tx, worker_actor(job.lease->worker_id), job.spec->id);
         if (place_app(desk, apps[i].id)) desk.apply();
     }
 }

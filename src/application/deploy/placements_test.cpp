@@ -29,7 +29,7 @@ JobId create(TestEngine& engine, const std::string& app) {
     const NewJob job = make_deploy_job({.type = build_and_deploy, .app_id = app});
     const auto made =
         engine.ask(EntityAction{[=](EntityDesk& desk) { return create_job(desk, job); }});
-    return made->jobs.front().spec.id;
+    return made->jobs.front().spec->id;
 }
 
 std::string place_of(Store& store, const std::string& app) {
@@ -157,7 +157,7 @@ std::vector<JobId> listed(TestEngine& engine, const std::string& app) {
     const auto reader = engine.store().reader();
     std::vector<JobId> ids;
     for (const Job& job : reader->list(listed_jobs_of(reader->entities(), app), newest, 100)) {
-        ids.push_back(job.spec.id);
+        ids.push_back(job.spec->id);
     }
     return ids;
 }

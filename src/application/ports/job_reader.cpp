@@ -17,13 +17,13 @@ bool contains(const List& list, const typename List::value_type& value) {
 }  // namespace
 
 std::size_t text_bytes(const Job& job) {
-    return job.spec.payload.size() + job.result.size() + job.message.size() +
-           job.error_message.size();
+    return job.spec->payload.size() + job.now.result.size() + job.now.message.size() +
+           job.now.error_message.size();
 }
 
 bool JobFilter::accepts(const Job& job) const {
     const JobSpec& spec = job.spec;
-    return matches(tenant, spec.tenant) && (states.empty() || contains(states, job.state)) &&
+    return matches(tenant, spec.tenant) && (states.empty() || contains(states, job.now.state)) &&
            matches(type, spec.type) && matches(queue, spec.queue) &&
            matches(project, spec.project) && matches(entity_type, spec.entity_type) &&
            matches(entity_id, spec.entity_id) && matches(site_id, spec.site_id) &&

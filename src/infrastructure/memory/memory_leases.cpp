@@ -22,11 +22,11 @@ std::vector<std::vector<Job>> MemoryLeases::take(std::span<const Wanted> wanted,
 
 void MemoryLeases::open(std::span<const Job> jobs) {
     for (const Job& job : jobs) {
-        check(work_.taken.erase(job.spec.id) == 1, "a lease is opened on what was just taken");
-        check(job.state == JobState::running && job.lease,
+        check(work_.taken.erase(job.spec->id) == 1, "a lease is opened on what was just taken");
+        check(job.now.state == JobState::running && job.lease,
               "an opened lease is there and the job runs");
-        Job& stored = work_.change(job.spec.id).job;
-        check(stored.state == JobState::queued && !stored.lease, "a job has one lease");
+        Job& stored = work_.change(job.spec->id).job;
+        check(stored.now.state == JobState::queued && !stored.lease, "a job has one lease");
         MemoryWork::write(stored, job);
         work_.use_number(job.lease->token.value);
         work_.records.watch(stored);
@@ -35,27 +35,27 @@ void MemoryLeases::open(std::span<const Job> jobs) {
 
 void MemoryLeases::save(std::span<const Job> jobs) {
     for (const Job& job : jobs) {
-        Job& stored = work_.change(job.spec.id).job;
+        Job& stored = work_.change(job.spec->id).job;
         check(job.lease && stored.is_leased_under(job.lease->token),
               "only a current lease is saved");
         stored.lease = job.lease;
-        stored.progress = job.progress;
-        stored.message = job.message;
-        stored.log_seq = job.log_seq;
+        stored.now.progress = job.now.progress;
+        stored.now.message = job.now.message;
+        stored.now.log_seq = job.now.log_seq;
         work_.records.watch(stored);
     }
 }
 
 void MemoryLeases::close(std::span<const Job> jobs) {
     for (const Job& job : jobs) {
-        Job& stored = work_.change(job.spec.id).job;
-        check(is_final(stored.state) && stored.lease,
+        Job& stored = work_.change(job.spec->id).job;
+        check(is_final(stored.now.state) && stored.lease,
               "only an ended job's lease is closed by itself");
         stored.lease.reset();
-        stored.head = job.head;
-        stored.log_seq = job.log_seq;
+        stored.now.head = job.now.head;
+        stored.now.log_seq = job.now.log_seq;
         work_.records.watch(stored);
-        work_.records.queue.free_keys(job.spec.id);
+        work_.records.queue.free_keys(job.spec->id);
     }
 }
 

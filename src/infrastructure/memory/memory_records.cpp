@@ -83,9 +83,9 @@ void MemoryRecords::gather_readied(Timestamp now) {
 
 void MemoryRecords::watch(const Job& job) {
     if (!job.lease) {
-        clock.erase(job.spec.id);
+        clock.erase(job.spec->id);
     } else {
-        clock.set(job.spec.id, job.lease->until,
+        clock.set(job.spec->id, job.lease->until,
                   job.lease->stop_requested ? never : job.deadline());
     }
 }
@@ -101,8 +101,8 @@ void MemoryRecords::rebuild() {
         watch(row.job);
     }
     for (const auto& [id, row] : jobs) {
-        if (row.job.lease || row.job.state != JobState::queued) continue;
-        queue.add(row.job.spec, row.job.run_after, row.blocked);
+        if (row.job.lease || row.job.now.state != JobState::queued) continue;
+        queue.add(row.job.spec, row.job.now.run_after, row.blocked);
     }
     queue.newly_ready(Timestamp::min());
 }

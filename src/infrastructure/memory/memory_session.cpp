@@ -19,7 +19,7 @@ MemoryRecords::Row& MemoryWork::change(JobId id) {
 }
 
 void MemoryWork::add_job(const Arrival& arrival) {
-    const JobId id = arrival.job.spec.id;
+    const JobId id = arrival.job.spec->id;
     check(records.jobs.try_emplace(id, MemoryRecords::Row{arrival.job, arrival.blocked}).second,
           "a job is put once");
     can_undo([this, id] { records.jobs.erase(id); });
@@ -27,9 +27,8 @@ void MemoryWork::add_job(const Arrival& arrival) {
 }
 
 void MemoryWork::write(Job& stored, const Job& job) {
-    JobSpec spec = std::move(stored.spec);
-    stored = job;
-    stored.spec = std::move(spec);
+    stored.now = job.now;
+    stored.lease = job.lease;
 }
 
 void MemoryWork::use_number(std::int64_t number) {
@@ -80,41 +79,41 @@ std::vector<JobId> MemoryJobs::ids_after(JobId after, int limit) {
 void MemoryJobs::put(std::span<const Arrival> arrivals) {
     for (const Arrival& arrival : arrivals) {
         const Job& job = arrival.job;
-        check(job.state == JobState::queued && !job.lease, "only queued jobs are put");
+        check(job.now.state == JobState::queued && !job.lease, "only queued jobs are put");
         work_.add_job(arrival);
-        work_.records.queue.add(job.spec, job.run_after, arrival.blocked);
+        work_.records.queue.add(job.spec, job.now.run_after, arrival.blocked);
     }
 }
 
 void MemoryJobs::requeue(std::span<const Job> jobs) {
     for (const Job& job : jobs) {
-        Job& stored = work_.change(job.spec.id).job;
-        check(stored.state == JobState::running && job.state == JobState::queued,
+        Job& stored = work_.change(job.spec->id).job;
+        check(stored.now.state == JobState::running && job.now.state == JobState::queued,
               "only running jobs go back to the queue");
         MemoryWork::write(stored, job);
         stored.lease.reset();
         work_.records.watch(stored);
-        work_.records.queue.free_keys(stored.spec.id);
-        work_.records.queue.add(stored.spec, stored.run_after, false);
+        work_.records.queue.free_keys(stored.spec->id);
+        work_.records.queue.add(stored.spec, stored.now.run_after, false);
     }
 }
 
 void MemoryJobs::finish(std::span<const Job> jobs) {
     MemoryRecords& records = work_.records;
     for (const Job& job : jobs) {
-        MemoryRecords::Row& row = work_.change(job.spec.id);
+        MemoryRecords::Row& row = work_.change(job.spec->id);
         Job& stored = row.job;
-        check(!is_final(stored.state) && is_final(job.state) && job.completed_at,
+        check(!is_final(stored.now.state) && is_final(job.now.state) && job.now.completed_at,
               "a job ends once");
-        if (stored.state == JobState::queued) {
+        if (stored.now.state == JobState::queued) {
             check(!job.lease, "a job that waits has no lease");
-            check(records.queue.remove(stored.spec, stored.run_after),
+            check(records.queue.remove(stored.spec, stored.now.run_after),
                   "a queued job is in the queue");
         }
         MemoryWork::write(stored, job);
         row.blocked = false;
         records.watch(stored);
-        if (!stored.lease) records.queue.free_keys(stored.spec.id);
+        if (!stored.lease) records.queue.free_keys(stored.spec->id);
     }
 }
 
@@ -124,10 +123,10 @@ std::vector<JobId> MemoryJobs::dependents(std::span<const JobId> ended) {
 
 void MemoryJobs::unblock(std::span<const Job> jobs) {
     for (const Job& job : jobs) {
-        MemoryRecords::Row& row = work_.change(job.spec.id);
+        MemoryRecords::Row& row = work_.change(job.spec->id);
         check(row.blocked, "only a blocked job is unblocked");
         row.blocked = false;
-        work_.records.queue.unblock(row.job.spec, row.job.run_after);
+        work_.records.queue.unblock(row.job.spec, row.job.now.run_after);
     }
 }
 

@@ -18,8 +18,7 @@ class MemoryWork {
     // The row of a job that exists, to be changed.
     MemoryRecords::Row& change(JobId id);
     void add_job(const Arrival& arrival);
-    // Everything of the job but its spec, which never changes, whatever the caller made of its
-    // copy.
+    // Everything of the job but its spec, which never changes.
     static void write(Job& stored, const Job& job);
     void use_number(std::int64_t number);
     void can_undo(std::function<void()> step) { undo_.push_back(std::move(step)); }

@@ -176,14 +176,14 @@ std::vector<Claims::Candidate> Claims::read_candidates(const Result& rows) {
 void Claims::drop_ended(std::vector<Candidate>& candidates) {
     std::vector<JobId> moved;
     for (const Candidate& candidate : candidates) {
-        if (candidate.is_moved) moved.push_back(candidate.job.spec.id);
+        if (candidate.is_moved) moved.push_back(candidate.job.spec->id);
     }
     if (moved.empty()) return;
     const Result found = work_.connection.ask(sql::find_ended, Params(moved));
     std::set<JobId> ended;
     for (int i = 0; i < found.rows(); ++i) ended.insert(JobId{Row(found, i).integer()});
     std::erase_if(candidates, [&](const Candidate& candidate) {
-        if (!ended.contains(candidate.job.spec.id)) return false;
+        if (!ended.contains(candidate.job.spec->id)) return false;
         work_.writes.delete_taken(candidate.place);
         return true;
     });
@@ -229,7 +229,7 @@ std::vector<bool> Claims::hold_keys(std::span<Candidate> candidates) {
         std::set<Key> tried;
         for (const std::size_t i : open) {
             Candidate& candidate = candidates[i];
-            const std::string& tenant = candidate.job.spec.tenant;
+            const std::string& tenant = candidate.job.spec->tenant;
             std::optional<Key> taken;
             bool clashes = false;
             for (const std::string& key : candidate.keys) {
@@ -272,7 +272,7 @@ std::vector<bool> Claims::try_to_hold(std::span<Candidate*> candidates, std::vec
     Columns wanted{Type::text, Type::text, Type::integer};
     for (const Candidate* candidate : candidates) {
         for (const std::string& key : candidate->keys) {
-            wanted.add(candidate->job.spec.tenant, key, candidate->job.spec.id);
+            wanted.add(candidate->job.spec->tenant, key, candidate->job.spec->id);
         }
     }
     const Result got = work_.connection.ask(sql::hold_keys, Params(wanted));
@@ -290,15 +290,15 @@ std::vector<bool> Claims::try_to_hold(std::span<Candidate*> candidates, std::vec
         const Job& job = candidates[k]->job;
         const std::vector<std::string>& keys = candidates[k]->keys;
         const auto absent = std::find_if(keys.begin(), keys.end(), [&](const std::string& key) {
-            return !held.contains({job.spec.id, key});
+            return !held.contains({job.spec->id, key});
         });
         granted.push_back(absent == keys.end());
-        if (absent != keys.end()) missing[k] = {job.spec.tenant, *absent};
+        if (absent != keys.end()) missing[k] = {job.spec->tenant, *absent};
         for (const std::string& key : keys) {
             if (granted[k]) {
-                work_.taken_keys.insert({job.spec.tenant, key});
-            } else if (held.contains({job.spec.id, key})) {
-                returned.add(job.spec.tenant, key);
+                work_.taken_keys.insert({job.spec->tenant, key});
+            } else if (held.contains({job.spec->id, key})) {
+                returned.add(job.spec->tenant, key);
             }
         }
     }

@@ -155,24 +155,24 @@ class Import {
   private:
     // The row in job has the hash of the first event.
     void add(Job job) {
-        const ChainHead head = job.head;
-        job.head = {1, copy_events(job.spec.id)};
+        const ChainHead head = job.now.head;
+        job.now.head = {1, copy_events(job.spec->id)};
         work_.writes.insert_job(job);
-        job.head = head;
-        note(job.spec.payload.size() + job.result.size());
-        copy_lines(job.spec.id);
-        if (is_final(job.state)) work_.writes.insert_done(job);
+        job.now.head = head;
+        note(job.spec->payload.size() + job.now.result.size());
+        copy_lines(job.spec->id);
+        if (is_final(job.now.state)) work_.writes.insert_done(job);
         if (job.lease) add_lease(job);
-        if (job.state == JobState::queued) enqueue(job);
+        if (job.now.state == JobState::queued) enqueue(job);
         ++imported_.jobs;
     }
 
     void add_lease(const Job& job) {
         work_.writes.insert_lease(job);
         for (const std::string& key : held_keys(job.spec)) {
-            held_.add(job.spec.tenant, key, job.spec.id);
+            held_.add(job.spec->tenant, key, job.spec->id);
         }
-        if (is_final(job.state)) ended_under_lease_.push_back(job);
+        if (is_final(job.now.state)) ended_under_lease_.push_back(job);
     }
 
     void enqueue(const Job& job) {
@@ -187,7 +187,7 @@ class Import {
     bool is_blocked(const JobSpec& spec) {
         if (spec.depends_on.empty()) return false;
         for (const std::optional<Job>& job : source_.jobs().find(spec.depends_on)) {
-            if (!job || !is_final(job->state)) return true;
+            if (!job || !is_final(job->now.state)) return true;
         }
         return false;
     }

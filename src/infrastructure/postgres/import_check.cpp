@@ -90,8 +90,8 @@ void check_jobs(JobReader& source, JobReader& copy,
         const std::vector<std::optional<Job>> copies = copy.find(ids);
         for (std::size_t i = 0; i < ids.size(); ++i) {
             if (copies[i] != jobs[i]) fail(fmt::format("job {} differs", to_text(ids[i])));
-            if (copies[i]->log_seq > 0) check_lines(source, copy, ids[i]);
-            checked.lines += copies[i]->log_seq;
+            if (copies[i]->now.log_seq > 0) check_lines(source, copy, ids[i]);
+            checked.lines += copies[i]->now.log_seq;
             check_chain(copy, *copies[i], checked.events);
         }
         checked.jobs += static_cast<std::int64_t>(ids.size());

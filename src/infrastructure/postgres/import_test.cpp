@@ -78,7 +78,7 @@ JobSpec with_keys(const char* type, std::vector<std::string> keys) {
 
 JobSpec after(const Job& job, const char* type) {
     JobSpec made = spec(type);
-    made.depends_on = {job.spec.id};
+    made.depends_on = {job.spec->id};
     return made;
 }
 
@@ -133,7 +133,7 @@ Life live(TestEngine& engine, Timestamp now) {
     life.at_key = engine.submit(with_keys("at_key", {"door"}));
     life.blocked = engine.submit(after(life.running, "blocked"));
     life.canceled_under_worker = start(engine, with_keys("canceled", {"window"}));
-    engine.cancel(life.canceled_under_worker.spec.id, "no longer needed");
+    engine.cancel(life.canceled_under_worker.spec->id, "no longer needed");
     JobSpec timed = spec("timed");
     timed.run_after = now + 1h;
     life.timed = engine.submit(timed);
@@ -146,7 +146,7 @@ Life live(TestEngine& engine, Timestamp now) {
     success.result = R"({"sum":42})";
     engine.ask(success);
     engine.replay(success.lease.job);
-    engine.cancel(engine.submit(spec("canceled_in_queue")).spec.id);
+    engine.cancel(engine.submit(spec("canceled_in_queue")).spec->id);
     engine.submit(after(failed, "after_failed"));
     life.once = submission({spec("once"), spec("once")});
     life.once.idempotency_key = odd_text;
@@ -156,7 +156,7 @@ Life live(TestEngine& engine, Timestamp now) {
 
 bool has_all_ended(JobReader& reader) {
     for (const auto& job : reader.find(reader.ids_after({}, 1000))) {
-        if (!is_final(job->state) || job->lease) return false;
+        if (!is_final(job->now.state) || job->lease) return false;
     }
     return true;
 }
@@ -189,22 +189,22 @@ TEST_F(ImportTest, CopiesEveryKindOfJobAndAnEngineGoesOnWithThem) {
     TestEngine engine(*store);
     engine.sleep(now - engine.now() + 1s);
     const auto reader = store->reader();
-    const Job running = engine.find(life.running.spec.id);
+    const Job running = engine.find(life.running.spec->id);
     EXPECT_GE(running.lease->until, now + TestEngine::term) << "a fresh term";
 
     EXPECT_TRUE(engine.claim({.types = {"at_key"}}).empty()) << "the key is held";
     EXPECT_TRUE(engine.claim({.types = {"blocked"}}).empty());
     EXPECT_TRUE(engine.claim({.types = {"timed"}}).empty());
     EXPECT_TRUE(engine.report(life.running, Outcome::succeeded)) << "its worker goes on";
-    EXPECT_EQ(engine.claim_one({.types = {"blocked"}}).spec.id, life.blocked.spec.id);
+    EXPECT_EQ(engine.claim_one({.types = {"blocked"}}).spec->id, life.blocked.spec->id);
     const Job next = engine.claim_one({.types = {"at_key"}});
-    EXPECT_EQ(next.spec.id, life.at_key.spec.id);
+    EXPECT_EQ(next.spec->id, life.at_key.spec->id);
     EXPECT_GT(next.lease->token.value, last_id);
     const Job again = engine.claim_one({.types = {"retried"}});
     EXPECT_EQ(again.attempt, 2);
     EXPECT_GT(again.lease->token, life.retried.lease->token);
-    EXPECT_EQ(engine.find(life.odd.spec.id).spec, life.odd.spec);
-    EXPECT_EQ(engine.logs(life.odd.spec.id).at(0).message, odd_text);
+    EXPECT_EQ(engine.find(life.odd.spec->id).spec, life.odd.spec);
+    EXPECT_EQ(engine.logs(life.odd.spec->id).at(0).message, odd_text);
     EXPECT_TRUE(engine.report(life.odd, Outcome::succeeded));
     EXPECT_EQ(engine.claim_one({.types = {"handed_back"}}).attempt, 1);
 
@@ -212,12 +212,12 @@ TEST_F(ImportTest, CopiesEveryKindOfJobAndAnEngineGoesOnWithThem) {
     ASSERT_TRUE(repeated);
     EXPECT_TRUE(repeated->repeated);
     EXPECT_EQ(ids_of(repeated->jobs), ids_of(life.submitted_once.jobs));
-    EXPECT_GT(engine.submit(spec("new")).spec.id.value, last_id);
+    EXPECT_GT(engine.submit(spec("new")).spec->id.value, last_id);
 
     engine.advance(2h);  // what was claimed and forgotten runs out, what is timed is due
     for (int round = 0; round < 20 && !has_all_ended(*reader); ++round) {
         for (const Job& job :
-             engine.claim({.any_tenant = true, .labels = life.odd.spec.labels}, 100)) {
+             engine.claim({.any_tenant = true, .labels = life.odd.spec->labels}, 100)) {
             engine.report(job, Outcome::succeeded);
         }
         engine.advance(1h);

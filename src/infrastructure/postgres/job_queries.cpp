@@ -122,12 +122,13 @@ void fill_with_unfinished(Connection& connection, Page& page, IdRange range) {
 }  // namespace
 
 Job read_submitted(Row& row) {
-    Job job;
-    read_queue_spec(row, job.spec);
-    if (!split_ids(row.text(), job.spec.depends_on)) row.note_damage("depends_on");
-    read_rest_of_spec(row, job.spec, job.head.hash);
-    job.head.seq = 1;
-    job.run_after = job.spec.run_after;
+    JobSpec spec;
+    ChainHead head{.seq = 1};
+    read_queue_spec(row, spec);
+    if (!split_ids(row.text(), spec.depends_on)) row.note_damage("depends_on");
+    read_rest_of_spec(row, spec, head.hash);
+    Job job = accepted(std::move(spec));
+    job.now.head = head;
     job.damage = row.damage();
     return job;
 }
@@ -151,13 +152,14 @@ Connection::Ticket post_find_specs(Connection& connection, std::span<const JobId
     return connection.post(sql::find_specs, Params(std::vector<JobId>(ids.begin(), ids.end())));
 }
 
-std::unordered_map<JobId, JobSpec> take_specs(Connection& connection, Connection::Ticket ticket) {
+std::unordered_map<JobId, SharedSpec> take_specs(Connection& connection,
+                                                 Connection::Ticket ticket) {
     const Result rows = connection.take(ticket);
-    std::unordered_map<JobId, JobSpec> specs;
+    std::unordered_map<JobId, SharedSpec> specs;
     for (int i = 0; i < rows.rows(); ++i) {
         Row row(rows, i);
         Job job = read_submitted(row);
-        const JobId id = job.spec.id;
+        const JobId id = job.spec->id;
         specs.emplace(id, std::move(job.spec));
     }
     return specs;

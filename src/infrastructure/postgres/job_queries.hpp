@@ -20,7 +20,7 @@ std::vector<std::optional<Job>> find_jobs(Connection& connection, std::span<cons
 
 // Only the specs of those that are there; sent by the first, fetched by the second.
 Connection::Ticket post_find_specs(Connection& connection, std::span<const JobId> ids);
-std::unordered_map<JobId, JobSpec> take_specs(Connection& connection, Connection::Ticket ticket);
+std::unordered_map<JobId, SharedSpec> take_specs(Connection& connection, Connection::Ticket ticket);
 
 // Several statements each: one moment only in a snapshot.
 std::vector<Job> list_jobs(Connection& connection, const JobFilter& filter, JobId before,

@@ -47,7 +47,7 @@ class PostgresJobQueries : public testing::Test {
                                    int limit = 50) {
         std::vector<std::int64_t> ids;
         for (const Job& job : reader.list(filter, JobId{before}, limit)) {
-            ids.push_back(job.spec.id.value);
+            ids.push_back(job.spec->id.value);
         }
         return ids;
     }
@@ -124,7 +124,7 @@ TEST_F(PostgresJobQueries, FindsJobsInTheOrderOfTheirIdsAndMoreThanOnce) {
 
     ASSERT_EQ(jobs.size(), ids.size());
     EXPECT_FALSE(jobs[1]);
-    for (const std::size_t i : {0, 2, 3, 4}) EXPECT_EQ(jobs[i]->spec.id, ids[i]);
+    for (const std::size_t i : {0, 2, 3, 4}) EXPECT_EQ(jobs[i]->spec->id, ids[i]);
     EXPECT_EQ(jobs[0]->state, JobState::succeeded);
     EXPECT_TRUE(jobs[0]->lease);
     EXPECT_EQ(jobs[2]->state, JobState::queued);

@@ -44,7 +44,7 @@ void PostgresJobs::reserve(const Subjects& subjects) {
     for (const JobId id : jobs) {
         if (!work_.lease_of(id)) unleased.push_back(id);
     }
-    const std::vector<JobSpec> queued = work_.read_locked(unleased);
+    const std::vector<SharedSpec> queued = work_.read_locked(unleased);
     refuse_leased(unleased);
     hold_in_queue(queued);
     for_each_pair(work_.connection.take(asked), [&](JobId ended, JobId waiting) {
@@ -62,11 +62,11 @@ void PostgresJobs::refuse_leased(const std::vector<JobId>& ids) {
     }
 }
 
-std::vector<JobId> PostgresJobs::lock_ready(const std::vector<JobSpec>& queued) {
+std::vector<JobId> PostgresJobs::lock_ready(const std::vector<SharedSpec>& queued) {
     Columns places{Type::integer, Type::small, Type::integer};
-    for (const JobSpec& spec : queued) {
+    for (const SharedSpec& spec : queued) {
         const LaneId lane = work_.lane_of_job(spec);
-        places.add(lane, spec.priority, spec.id);
+        places.add(lane, spec->priority, spec->id);
         work_.ready(lane, 1);  // claims pass over it meanwhile, and are to look once more
     }
     std::vector<JobId> locked;
@@ -80,14 +80,14 @@ std::vector<JobId> PostgresJobs::lock_ready(const std::vector<JobSpec>& queued) 
 // too: whoever is taking one is waited for. What is not ready waits elsewhere in the queue, where
 // it stays, or has ended by now; when it was claimed, or came back to be ready, the next try sees
 // it.
-void PostgresJobs::hold_in_queue(const std::vector<JobSpec>& queued) {
+void PostgresJobs::hold_in_queue(const std::vector<SharedSpec>& queued) {
     const std::vector<JobId> held = lock_ready(queued);
     std::vector<JobId> gone;
-    for (const JobSpec& spec : queued) {
-        if (std::find(held.begin(), held.end(), spec.id) == held.end()) gone.push_back(spec.id);
+    for (const SharedSpec& spec : queued) {
+        if (std::find(held.begin(), held.end(), spec->id) == held.end()) gone.push_back(spec->id);
     }
     if (gone.empty()) return;
-    const std::vector<JobSpec> elsewhere = work_.read_locked(gone);
+    const std::vector<SharedSpec> elsewhere = work_.read_locked(gone);
     refuse_leased(gone);
     if (!lock_ready(elsewhere).empty()) throw StoreConflict("a job became ready meanwhile");
 }
@@ -133,11 +133,11 @@ std::vector<JobId> PostgresJobs::ids_after(JobId after, int limit) {
 void PostgresJobs::put(std::span<const Arrival> arrivals) {
     for (const Arrival& arrival : arrivals) {
         const Job& job = arrival.job;
-        work_.seen = std::max(work_.seen, job.spec.created_at);
-        if (!work_.cluster.windows.has(job.spec.id)) {
+        work_.seen = std::max(work_.seen, job.spec->created_at);
+        if (!work_.cluster.windows.has(job.spec->id)) {
             throw StoreConflict("the window of the job's day is missing");  // the next try adds it
         }
-        work_.writes.touch(job.spec.id);
+        work_.writes.touch(job.spec->id);
         work_.writes.insert_job(job);
         if (may_be_requeued(job, 1)) work_.writes.insert_requeued(job, {});
         if (arrival.blocked) {
@@ -151,9 +151,9 @@ void PostgresJobs::put(std::span<const Arrival> arrivals) {
 
 void PostgresJobs::requeue(std::span<const Job> jobs) {
     for (const Job& job : jobs) {
-        const auto before = work_.lease_of(job.spec.id).value_or(Work::LeaseNote{});
-        work_.writes.touch(job.spec.id);
-        work_.writes.delete_lease(job.spec.id);
+        const auto before = work_.lease_of(job.spec->id).value_or(Work::LeaseNote{});
+        work_.writes.touch(job.spec->id);
+        work_.writes.delete_lease(job.spec->id);
         work_.writes.insert_requeued(job, before.token.value_or(LeaseToken{}));
         work_.free_keys_of(job);
         work_.enqueue(job);
@@ -163,20 +163,20 @@ void PostgresJobs::requeue(std::span<const Job> jobs) {
 
 void PostgresJobs::finish(std::span<const Job> jobs) {
     for (const Job& job : jobs) {
-        const std::optional<Work::LeaseNote> before = work_.lease_of(job.spec.id);
+        const std::optional<Work::LeaseNote> before = work_.lease_of(job.spec->id);
         const bool may_be_leased = !before || before->token;
         const bool may_be_queued = !before || !before->token;
-        work_.writes.touch(job.spec.id);
+        work_.writes.touch(job.spec->id);
         work_.writes.insert_done(job);
         if (job.lease) {
             work_.writes.update_lease(job);
         } else {
             if (may_be_leased) {
-                work_.writes.delete_lease(job.spec.id);
+                work_.writes.delete_lease(job.spec->id);
                 work_.free_keys_of(job);
             }
             if (may_be_queued) leave_queue(job);
-            work_.ended.push_back(job.spec.id);
+            work_.ended.push_back(job.spec->id);
         }
         work_.let_go(job);
     }
@@ -185,8 +185,8 @@ void PostgresJobs::finish(std::span<const Job> jobs) {
 // It may have been the one that stood in its lane for others that wait for the same keys.
 void PostgresJobs::leave_queue(const Job& job) {
     work_.writes.delete_queued(work_.lane_of_job(job.spec), job);
-    if (may_be_requeued(job, 2)) work_.writes.delete_requeued(job.spec.id);
-    for (const std::string& key : held_keys(job.spec)) work_.may_be_free(job.spec.tenant, key);
+    if (may_be_requeued(job, 2)) work_.writes.delete_requeued(job.spec->id);
+    for (const std::string& key : held_keys(job.spec)) work_.may_be_free(job.spec->tenant, key);
 }
 
 std::vector<JobId> PostgresJobs::blocked_by(std::span<const JobId> ended) {
@@ -228,8 +228,8 @@ std::vector<JobId> PostgresJobs::dependents(std::span<const JobId> ended) {
 
 void PostgresJobs::unblock(std::span<const Job> jobs) {
     for (const Job& job : jobs) {
-        work_.writes.touch(job.spec.id);
-        work_.writes.delete_blockers(job.spec.id);
+        work_.writes.touch(job.spec->id);
+        work_.writes.delete_blockers(job.spec->id);
         work_.enqueue(job);
         work_.let_go(job);
     }

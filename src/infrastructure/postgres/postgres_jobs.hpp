@@ -28,8 +28,8 @@ class PostgresJobs : public JobStore {
 
   private:
     void refuse_leased(const std::vector<JobId>& ids);
-    std::vector<JobId> lock_ready(const std::vector<JobSpec>& queued);
-    void hold_in_queue(const std::vector<JobSpec>& queued);
+    std::vector<JobId> lock_ready(const std::vector<SharedSpec>& queued);
+    void hold_in_queue(const std::vector<SharedSpec>& queued);
     std::vector<JobId> blocked_by(std::span<const JobId> ended);
     void leave_queue(const Job& job);
 

@@ -46,9 +46,9 @@ void PostgresLeases::watch(const Job& job) {
 
 void PostgresLeases::open(std::span<const Job> jobs) {
     for (const Job& job : jobs) {
-        work_.writes.touch(job.spec.id);
+        work_.writes.touch(job.spec->id);
         work_.writes.insert_lease(job);
-        if (may_be_requeued(job, 2)) work_.writes.delete_requeued(job.spec.id);
+        if (may_be_requeued(job, 2)) work_.writes.delete_requeued(job.spec->id);
         watch(job);
         work_.let_go(job);
     }
@@ -57,7 +57,7 @@ void PostgresLeases::open(std::span<const Job> jobs) {
 
 void PostgresLeases::save(std::span<const Job> jobs) {
     for (const Job& job : jobs) {
-        work_.writes.touch(job.spec.id);
+        work_.writes.touch(job.spec->id);
         work_.writes.update_lease(job);
         watch(job);
         work_.keep(job);
@@ -66,12 +66,12 @@ void PostgresLeases::save(std::span<const Job> jobs) {
 
 void PostgresLeases::close(std::span<const Job> jobs) {
     for (const Job& job : jobs) {
-        work_.writes.touch(job.spec.id);
-        work_.writes.delete_lease(job.spec.id);
+        work_.writes.touch(job.spec->id);
+        work_.writes.delete_lease(job.spec->id);
         work_.writes.update_done(job);
         work_.free_keys_of(job);
         work_.let_go(job);
-        work_.ended.push_back(job.spec.id);
+        work_.ended.push_back(job.spec->id);
     }
 }
 

@@ -46,7 +46,7 @@ class PostgresSharing : public testing::Test {
 
     static std::vector<JobId> claimable(Store& store, Timestamp now = at(0)) {
         std::vector<JobId> ids;
-        for (const Job& job : take(*store.begin(), 99, now)) ids.push_back(job.spec.id);
+        for (const Job& job : take(*store.begin(), 99, now)) ids.push_back(job.spec->id);
         return ids;
     }
 
@@ -98,7 +98,7 @@ TEST_F(PostgresSharing, AJobIsTakenByOne) {
     EXPECT_EQ(take(*first, 2).size(), 2u);
     const std::vector<Job> rest = take(*second, 9);
     ASSERT_EQ(rest.size(), 1u);
-    EXPECT_EQ(rest[0].spec.id, JobId{3});
+    EXPECT_EQ(rest[0].spec->id, JobId{3});
 }
 
 TEST_F(PostgresSharing, WhatOneMakesReadyTheOtherClaimsWithoutHavingHeardOfItsLane) {
@@ -138,7 +138,7 @@ TEST_F(PostgresSharing, ACancelThatWaitedForAClaimFindsAJobThatHasEndedSince) {
     auto claiming = one->begin();
     Job job = running(take(*claiming).at(0), {.token = 1000});
     auto seen =
-        std::async(std::launch::async, [&] { return find_for_cancel(*two, JobId{1}).state; });
+        std::async(std::launch::async, [&] { return find_for_cancel(*two, JobId{1}).now.state; });
     EXPECT_EQ(seen.wait_for(100ms), std::future_status::timeout);
     // Claimed, given up and ended in one commit: nothing of it is left where the cancel looks.
     const Job done = ended(job, JobState::succeeded, at(1));
@@ -175,7 +175,7 @@ TEST_F(PostgresSharing, ACancelWaitsForTheReportOfTheSameJob) {
     find(*reporting, JobId{1});
 
     auto seen =
-        std::async(std::launch::async, [&] { return find_for_cancel(*two, JobId{1}).state; });
+        std::async(std::launch::async, [&] { return find_for_cancel(*two, JobId{1}).now.state; });
     EXPECT_EQ(seen.wait_for(100ms), std::future_status::timeout);
     const Job done = ended(job, JobState::succeeded, at(1));
     reporting->jobs().finish({&done, 1});
@@ -239,7 +239,7 @@ TEST_F(PostgresSharing, AnEngineThatTakesAJobInWaitsForTheEndOfWhatItDependsOn) 
     auto submitted = std::async(std::launch::async, [&] {
         JobSpec after = spec(0);
         after.depends_on = {JobId{1}};
-        return engine.submit(after).spec.id;
+        return engine.submit(after).spec->id;
     });
     EXPECT_EQ(submitted.wait_for(100ms), std::future_status::timeout);
     reporting->commit();
@@ -382,7 +382,7 @@ TEST_F(PostgresSharing, AnEngineGivesALargerTokenThanTheNodeBeforeIt) {
 
     const Job second = lower.claim_one();
 
-    EXPECT_EQ(second.spec.id, first.spec.id);
+    EXPECT_EQ(second.spec->id, first.spec->id);
     EXPECT_GT(second.lease->token, first.lease->token);
 }
 

@@ -13,13 +13,13 @@ constexpr std::size_t payload_bytes_max = 16 * 1024 * 1024;
 void SpecCache::keep(std::span<const Job> jobs) {
     const std::lock_guard lock(mutex_);
     for (const Job& job : jobs) {
-        const std::size_t bytes = job.spec.payload.size();
-        if (bytes > payload_bytes_max || specs_.contains(job.spec.id)) continue;
+        const std::size_t bytes = job.spec->payload.size();
+        if (bytes > payload_bytes_max || specs_.contains(job.spec->id)) continue;
         if (specs_.size() >= jobs_max || payload_bytes_ + bytes > payload_bytes_max) {
             specs_.clear();
             payload_bytes_ = 0;
         }
-        specs_.emplace(job.spec.id, std::make_shared<const JobSpec>(job.spec));
+        specs_.emplace(job.spec->id, job.spec);
         payload_bytes_ += bytes;
     }
 }
@@ -34,8 +34,8 @@ void SpecCache::forget(std::span<const JobId> ids) {
     }
 }
 
-std::vector<std::shared_ptr<const JobSpec>> SpecCache::find(std::span<const JobId> ids) {
-    std::vector<std::shared_ptr<const JobSpec>> specs(ids.size());
+std::vector<std::optional<SharedSpec>> SpecCache::find(std::span<const JobId> ids) {
+    std::vector<std::optional<SharedSpec>> specs(ids.size());
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < ids.size(); ++i) {
         if (const auto found = specs_.find(ids[i]); found != specs_.end()) specs[i] = found->second;

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -17,13 +17,12 @@ class SpecCache {
     void keep(std::span<const Job> jobs);
     void forget(std::span<const JobId> ids);
 
-    // The specs of these, in this order; null where one is not here. They stay valid after they
-    // were forgotten.
-    std::vector<std::shared_ptr<const JobSpec>> find(std::span<const JobId> ids);
+    // The specs of these, in this order; nothing where one is not here.
+    std::vector<std::optional<SharedSpec>> find(std::span<const JobId> ids);
 
   private:
     std::mutex mutex_;
-    std::unordered_map<JobId, std::shared_ptr<const JobSpec>> specs_;
+    std::unordered_map<JobId, SharedSpec> specs_;
     std::size_t payload_bytes_ = 0;
 };
 

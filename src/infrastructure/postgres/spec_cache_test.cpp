@@ -8,10 +8,10 @@ namespace sluice::postgres {
 namespace {
 
 Job job_with(std::int64_t id, std::size_t payload_bytes) {
-    Job job;
-    job.spec.id = JobId{id};
-    job.spec.payload = std::string(payload_bytes, '1');
-    return job;
+    JobSpec spec;
+    spec.id = JobId{id};
+    spec.payload = std::string(payload_bytes, '1');
+    return accepted(std::move(spec));
 }
 
 void keep(SpecCache& cache, const Job& job) {
@@ -20,7 +20,7 @@ void keep(SpecCache& cache, const Job& job) {
 
 bool has(SpecCache& cache, std::int64_t id) {
     const JobId wanted{id};
-    return cache.find(std::span(&wanted, 1)).front() != nullptr;
+    return cache.find(std::span(&wanted, 1)).front().has_value();
 }
 
 TEST(SpecCache, FindsWhatItKeepsInTheOrderAsked) {
@@ -31,9 +31,9 @@ TEST(SpecCache, FindsWhatItKeepsInTheOrderAsked) {
     const auto found = cache.find(std::array{JobId{2}, JobId{3}, JobId{1}});
 
     ASSERT_EQ(found.size(), 3u);
-    EXPECT_EQ(found[0]->payload.size(), 20u);
-    EXPECT_EQ(found[1], nullptr);
-    EXPECT_EQ(found[2]->id, JobId{1});
+    EXPECT_EQ((*found[0])->payload.size(), 20u);
+    EXPECT_EQ(found[1], std::nullopt);
+    EXPECT_EQ((*found[2])->id, JobId{1});
 }
 
 TEST(SpecCache, LeavesWhatWasFoundValidWhenItForgets) {
@@ -44,7 +44,7 @@ TEST(SpecCache, LeavesWhatWasFoundValidWhenItForgets) {
     cache.forget(std::array{JobId{1}, JobId{9}});
 
     EXPECT_FALSE(has(cache, 1));
-    EXPECT_EQ(found[0]->payload, std::string(10, '1'));
+    EXPECT_EQ(*(*found[0])->payload, std::string(10, '1'));
 }
 
 TEST(SpecCache, IsBoundedInJobs) {

@@ -37,9 +37,9 @@ void TransactionReader::bring_along(std::span<const std::optional<Job>> jobs) {
     stories_.clear();
     std::vector<JobId> ids;
     for (const std::optional<Job>& job : jobs) {
-        if (!job || job->head.seq + job->log_seq > story_max) continue;
-        ids.push_back(job->spec.id);
-        stories_[job->spec.id] = {};
+        if (!job || job->now.head.seq + job->now.log_seq > story_max) continue;
+        ids.push_back(job->spec->id);
+        stories_[job->spec->id] = {};
     }
     const Connection::Ticket asked = connection_.post(list_events_of_many, Params(ids));
     const Result lines = connection_.ask(list_lines_of_many, Params(ids));

@@ -17,13 +17,13 @@ Work::LeaseNote note_of(const Job& job) {
 }  // namespace
 
 void Work::keep(Job job) {
-    const JobId id = job.spec.id;
+    const JobId id = job.spec->id;
     const LeaseNote note = note_of(job);
     locked_.insert_or_assign(id, Locked{std::move(job), note});
 }
 
 void Work::let_go(const Job& written) {
-    locked_.insert_or_assign(written.spec.id, Locked{std::nullopt, note_of(written)});
+    locked_.insert_or_assign(written.spec->id, Locked{std::nullopt, note_of(written)});
 }
 
 std::optional<Work::LeaseNote> Work::lease_of(JobId id) const {
@@ -66,7 +66,7 @@ Work::LeaseLocks Work::post_lock_leased(std::vector<JobId> sorted) {
 
 std::vector<JobId> Work::take_leased(LeaseLocks locks) {
     const Result leases = connection.take(locks.leases);
-    std::unordered_map<JobId, JobSpec> read;
+    std::unordered_map<JobId, SharedSpec> read;
     if (locks.unknown_specs) read = take_specs(connection, *locks.unknown_specs);
 
     std::vector<JobId> over;
@@ -80,24 +80,20 @@ std::vector<JobId> Work::take_leased(LeaseLocks locks) {
         }
         while (locks.ids[place] < id) ++place;
         Job job;
-        if (locks.specs[place]) {
-            job.spec = *locks.specs[place];
-        } else {
-            job.spec = std::move(read.at(id));
-        }
+        job.spec = locks.specs[place] ? *std::move(locks.specs[place]) : read.at(id);
         read_lease(row, job);
         keep(std::move(job));
     }
     return over;
 }
 
-std::vector<JobSpec> Work::read_locked(const std::vector<JobId>& ids) {
-    std::vector<JobSpec> queued;
+std::vector<SharedSpec> Work::read_locked(const std::vector<JobId>& ids) {
+    std::vector<SharedSpec> queued;
     if (ids.empty()) return queued;
     writes.flush();
     for (std::optional<Job>& job : find_jobs(connection, ids)) {
         if (!job) continue;
-        if (job->state == JobState::queued) queued.push_back(job->spec);
+        if (job->now.state == JobState::queued) queued.push_back(job->spec);
         keep(*std::move(job));
     }
     return queued;
@@ -159,12 +155,12 @@ void Work::lanes_committed() {
 
 void Work::enqueue(const Job& job) {
     const LaneId lane = lane_of_job(job.spec);
-    if (job.run_after <= seen) {
+    if (job.now.run_after <= seen) {
         writes.insert_ready(lane, job.spec);
         ready(lane, 1);
     } else {
         writes.insert_timed(lane, job);
-        timed_due = std::min(timed_due, job.run_after);
+        timed_due = std::min(timed_due, job.now.run_after);
     }
 }
 
@@ -172,7 +168,7 @@ void Work::enqueue(const Job& job) {
 
 // A damaged row may no longer tell which keys the job holds.
 void Work::free_keys_of(const Job& job) {
-    if (!job.damage.empty() || !held_keys(job.spec).empty()) freed_jobs.push_back(job.spec.id);
+    if (!job.damage.empty() || !held_keys(job.spec).empty()) freed_jobs.push_back(job.spec->id);
 }
 
 void Work::may_be_free(const std::string& tenant, const std::string& key) {

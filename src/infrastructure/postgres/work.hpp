@@ -51,14 +51,14 @@ class Work {
     // Returns those that have ended under a lease. Sent by the first, fetched by the second.
     struct LeaseLocks {
         std::vector<JobId> ids{};  // sorted
-        std::vector<std::shared_ptr<const JobSpec>> specs{};
+        std::vector<std::optional<SharedSpec>> specs{};
         Connection::Ticket leases{};
         std::optional<Connection::Ticket> unknown_specs{};
     };
     LeaseLocks post_lock_leased(std::vector<JobId> sorted);
     std::vector<JobId> take_leased(LeaseLocks locks);
     // Reads jobs that are locked, to have them at hand. Returns the specs of those that are queued.
-    std::vector<JobSpec> read_locked(const std::vector<JobId>& ids);
+    std::vector<SharedSpec> read_locked(const std::vector<JobId>& ids);
 
     // ── lanes ──
     // The lane's id; a lane that is new is written first.

@@ -52,9 +52,9 @@ void Writes::touch(JobId id) {
 }
 
 void Writes::insert_job(const Job& job) {
-    check(job.head.seq <= 1, "a job is put with its first event");
-    largest_ = std::max(largest_, job.spec.id.value);
-    const std::string dependencies = join_ids(job.spec.depends_on);
+    check(job.now.head.seq <= 1, "a job is put with its first event");
+    largest_ = std::max(largest_, job.spec->id.value);
+    const std::string dependencies = join_ids(job.spec->depends_on);
     write_job(into(jobs_), job, JobTexts(job.spec), given(dependencies));
 }
 
@@ -70,7 +70,7 @@ void Writes::insert_ready(LaneId lane, const JobSpec& spec) {
 
 void Writes::insert_timed(LaneId lane, const Job& job) {
     const std::string keys = keys_text(job.spec);
-    timed_.add(job.run_after, job.spec.id, lane, job.spec.priority, given(keys));
+    timed_.add(job.now.run_after, job.spec->id, lane, job.spec->priority, given(keys));
 }
 
 void Writes::insert_blockers(LaneId lane, const JobSpec& spec) {
@@ -89,11 +89,11 @@ void Writes::delete_taken(std::string_view place) {
 }
 
 void Writes::delete_queued(LaneId lane, const Job& job) {
-    left_ready_.add(lane, job.spec.priority, job.spec.id);
-    left_timed_.add(job.run_after, job.spec.id);
-    if (!job.spec.depends_on.empty()) left_blockers_.add(job.spec.id);
+    left_ready_.add(lane, job.spec->priority, job.spec->id);
+    left_timed_.add(job.now.run_after, job.spec->id);
+    if (!job.spec->depends_on.empty()) left_blockers_.add(job.spec->id);
     for (const std::string& key : held_keys(job.spec)) {
-        left_parked_.add(job.spec.tenant, key, lane, job.spec.priority, job.spec.id);
+        left_parked_.add(job.spec->tenant, key, lane, job.spec->priority, job.spec->id);
     }
 }
 
@@ -119,7 +119,7 @@ void Writes::insert_lease(const Job& job) {
 }
 
 void Writes::update_lease(const Job& job) {
-    write_lease(into(changed_leases_), job, watched_deadline(job), is_final(job.state));
+    write_lease(into(changed_leases_), job, watched_deadline(job), is_final(job.now.state));
 }
 
 void Writes::delete_lease(JobId id) {

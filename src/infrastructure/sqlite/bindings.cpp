@@ -14,7 +14,7 @@ auto runner(Statement& statement) {
 }  // namespace
 
 void bind_job(Statement& insert, int place, const Job& job, const JobTexts& texts) {
-    write_job(binder(insert, place), job, texts, job.spec.depends_on.size());
+    write_job(binder(insert, place), job, texts, job.spec->depends_on.size());
 }
 
 void bind_requeued(Statement& insert, int place, const Job& job) {

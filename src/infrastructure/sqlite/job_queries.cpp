@@ -40,13 +40,14 @@ void JobQueries::read_dependencies(JobSpec& spec, int count) {
 
 // As it was when it was put.
 Job JobQueries::read_submitted(Row& row) {
-    Job job;
-    read_queue_spec(row, job.spec);
+    JobSpec spec;
+    ChainHead head{.seq = 1};
+    read_queue_spec(row, spec);
     const int dependencies = row.small();
-    read_rest_of_spec(row, job.spec, job.head.hash);
-    job.head.seq = 1;
-    job.run_after = job.spec.run_after;
-    read_dependencies(job.spec, dependencies);
+    read_rest_of_spec(row, spec, head.hash);
+    read_dependencies(spec, dependencies);
+    Job job = accepted(std::move(spec));
+    job.now.head = head;
     return job;
 }
 

@@ -6,23 +6,6 @@ namespace {
 constexpr std::size_t jobs_max = 8192;
 constexpr std::size_t payload_bytes_max = 16u << 20;
 
-// All but the spec, which never changes.
-void copy_standing(const Job& from, Job& to) {
-    to.state = from.state;
-    to.attempt = from.attempt;
-    to.run_after = from.run_after;
-    to.lease = from.lease;
-    to.started_at = from.started_at;
-    to.completed_at = from.completed_at;
-    to.progress = from.progress;
-    to.message = from.message;
-    to.result = from.result;
-    to.error_code = from.error_code;
-    to.error_message = from.error_message;
-    to.log_seq = from.log_seq;
-    to.head = from.head;
-}
-
 }  // namespace
 
 const Job* LiveJobs::find(JobId id) const {
@@ -31,20 +14,20 @@ const Job* LiveJobs::find(JobId id) const {
 }
 
 void LiveJobs::keep(const Job& job) {
-    if (const auto found = jobs_.find(job.spec.id); found != jobs_.end()) {
-        copy_standing(job, found->second);
+    if (const auto found = jobs_.find(job.spec->id); found != jobs_.end()) {
+        found->second = job;
         return;
     }
-    jobs_.emplace(job.spec.id, job);
-    arrivals_.push_back(job.spec.id);
-    payload_bytes_ += job.spec.payload.size();
+    jobs_.emplace(job.spec->id, job);
+    arrivals_.push_back(job.spec->id);
+    payload_bytes_ += job.spec->payload.size();
     make_room();
 }
 
 void LiveJobs::forget(JobId id) {
     const auto found = jobs_.find(id);
     if (found == jobs_.end()) return;
-    payload_bytes_ -= found->second.spec.payload.size();
+    payload_bytes_ -= found->second.spec->payload.size();
     jobs_.erase(found);
 }
 

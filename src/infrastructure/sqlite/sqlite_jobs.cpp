@@ -82,8 +82,8 @@ void SqliteJobs::put(std::span<const Arrival> arrivals) {
         const Job& job = arrival.job;
         if (may_be_requeued(job, 1)) insert_requeued_.run(std::span(&job, 1), bind_requeued);
         if (index_.ready().size() < short_queue) index_.live().keep(job);
-        marks_.job_put(job.spec.id);
-        index_.ready().add(job.spec, job.run_after, arrival.blocked);
+        marks_.job_put(job.spec->id);
+        index_.ready().add(job.spec, job.now.run_after, arrival.blocked);
     }
 }
 
@@ -91,15 +91,15 @@ void SqliteJobs::write(std::span<const Arrival> arrivals) {
     const std::vector<JobTexts> texts = texts_of(arrivals);
     std::size_t next = 0;
     insert_job_.run(arrivals, [&](Statement& insert, int place, const Arrival& arrival) {
-        check(arrival.job.head.seq <= 1, "a job is put with its first event");
+        check(arrival.job.now.head.seq <= 1, "a job is put with its first event");
         bind_job(insert, place, arrival.job, texts[next++]);
     });
     for (const Arrival& arrival : arrivals) {
         const JobSpec& spec = arrival.job.spec;
         if (!spec.project.empty()) insert_unfinished_.with(spec.project, spec.type, spec.id).run();
-        insert_dependency_.run(arrival.job.spec.depends_on,
+        insert_dependency_.run(arrival.job.spec->depends_on,
                                [&](Statement& insert, int place, JobId dependency) {
-                                   insert.bind_from(place, arrival.job.spec.id, dependency);
+                                   insert.bind_from(place, arrival.job.spec->id, dependency);
                                });
     }
 }
@@ -107,21 +107,21 @@ void SqliteJobs::write(std::span<const Arrival> arrivals) {
 void SqliteJobs::requeue(std::span<const Job> jobs) {
     insert_requeued_.run(jobs, bind_requeued);
     for (const Job& job : jobs) {
-        close_lease(job.spec.id);
-        index_.live().forget(job.spec.id);
-        index_.ready().add(job.spec, job.run_after, false);
+        close_lease(job.spec->id);
+        index_.live().forget(job.spec->id);
+        index_.ready().add(job.spec, job.now.run_after, false);
     }
 }
 
 void SqliteJobs::finish(std::span<const Job> jobs) {
     insert_done_.run(jobs, bind_done);
     for (const Job& job : jobs) {
-        if (!job.spec.project.empty()) forget_unfinished(job.spec);
-        index_.live().forget(job.spec.id);
+        if (!job.spec->project.empty()) forget_unfinished(job.spec);
+        index_.live().forget(job.spec->id);
         if (job.lease) {
             keep_lease(job);
-        } else if (index_.leases().contains(job.spec.id)) {
-            close_lease(job.spec.id);
+        } else if (index_.leases().contains(job.spec->id)) {
+            close_lease(job.spec->id);
         } else {
             leave_queue(job);
         }
@@ -146,12 +146,12 @@ void SqliteJobs::close_lease(JobId id) {
 // The worker may still be at work: its keys stay taken and its term runs on, but no deadline does.
 void SqliteJobs::keep_lease(const Job& job) {
     update_lease(update_lease_, job);
-    index_.leases().set(job.spec.id, job.lease->until, never);
+    index_.leases().set(job.spec->id, job.lease->until, never);
 }
 
 void SqliteJobs::leave_queue(const Job& job) {
-    if (!index_.ready().remove(job.spec, job.run_after)) index_.lost_track();
-    if (may_be_requeued(job, 2)) delete_requeued_.with(job.spec.id).run();
+    if (!index_.ready().remove(job.spec, job.now.run_after)) index_.lost_track();
+    if (may_be_requeued(job, 2)) delete_requeued_.with(job.spec->id).run();
 }
 
 std::vector<JobId> SqliteJobs::dependents(std::span<const JobId> ended) {
@@ -159,7 +159,7 @@ std::vector<JobId> SqliteJobs::dependents(std::span<const JobId> ended) {
 }
 
 void SqliteJobs::unblock(std::span<const Job> jobs) {
-    for (const Job& job : jobs) index_.ready().unblock(job.spec, job.run_after);
+    for (const Job& job : jobs) index_.ready().unblock(job.spec, job.now.run_after);
 }
 
 }  // namespace sluice::sqlite

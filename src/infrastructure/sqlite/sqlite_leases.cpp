@@ -45,8 +45,8 @@ std::vector<std::vector<Job>> SqliteLeases::take(std::span<const Wanted> wanted,
 void SqliteLeases::open(std::span<const Job> jobs) {
     insert_lease_.run(jobs, bind_lease);
     for (const Job& job : jobs) {
-        if (may_be_requeued(job, 2)) delete_requeued_.with(job.spec.id).run();
-        index_.leases().set(job.spec.id, job.lease->until, watched_deadline(job).value_or(never));
+        if (may_be_requeued(job, 2)) delete_requeued_.with(job.spec->id).run();
+        index_.leases().set(job.spec->id, job.lease->until, watched_deadline(job).value_or(never));
         index_.live().keep(job);
         marks_.number_given(job.lease->token.value);
     }
@@ -55,18 +55,18 @@ void SqliteLeases::open(std::span<const Job> jobs) {
 void SqliteLeases::save(std::span<const Job> jobs) {
     for (const Job& job : jobs) {
         update_lease(update_lease_, job);
-        index_.leases().set(job.spec.id, job.lease->until, watched_deadline(job).value_or(never));
+        index_.leases().set(job.spec->id, job.lease->until, watched_deadline(job).value_or(never));
         index_.live().keep(job);
     }
 }
 
 void SqliteLeases::close(std::span<const Job> jobs) {
     for (const Job& job : jobs) {
-        delete_lease_.with(job.spec.id).run_on_one_row();
+        delete_lease_.with(job.spec->id).run_on_one_row();
         update_done(update_done_, job);
-        index_.live().forget(job.spec.id);
-        index_.leases().erase(job.spec.id);
-        index_.ready().free_keys(job.spec.id);
+        index_.live().forget(job.spec->id);
+        index_.leases().erase(job.spec->id);
+        index_.ready().free_keys(job.spec->id);
     }
 }
 

@@ -186,7 +186,7 @@ TEST_F(SqliteStoreTest, GoesOnAfterARollback) {
     EXPECT_EQ(find(1), first);
     finish(ended(first, JobState::failed, at(1)));
     EXPECT_EQ(find(1)->state, JobState::failed);
-    EXPECT_EQ(claim(1003).spec.id, JobId{2});
+    EXPECT_EQ(claim(1003).spec->id, JobId{2});
 }
 
 // The session keeps live jobs at hand; what it hands out must be what is stored.
@@ -203,15 +203,15 @@ TEST_F(SqliteStoreTest, TheSessionSeesWhatReadersSee) {
     expect_same();
     Job job = claim(1001);
     expect_same();
-    job.progress = 50;
-    job.log_seq = 3;
+    job.now.progress = 50;
+    job.now.log_seq = 3;
     commit([&](Session& session) { session.leases().save({&job, 1}); });
     expect_same();
     Job dying = ended_under_worker(job, JobState::canceled, at(1));
     finish(dying);
     expect_same();
     dying.lease->until = at(100);
-    dying.message = "stopping";
+    dying.now.message = "stopping";
     commit([&](Session& session) { session.leases().save({&dying, 1}); });
     expect_same();
     dying.lease.reset();

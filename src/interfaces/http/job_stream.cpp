@@ -32,11 +32,11 @@ struct Start {
 Result<Start> find_start(JobReader& reader, const JobStreamStart& wanted) {
     const auto& [id, tenant, after] = wanted;
     const std::optional<Job> job = reader.find_one(id);
-    if (!job || (!tenant.empty() && job->spec.tenant != tenant)) {
+    if (!job || (!tenant.empty() && job->spec->tenant != tenant)) {
         return Error{ErrorCode::not_found, "no job has this id", ""};
     }
     Start start;
-    start.tenant = job->spec.tenant;
+    start.tenant = job->spec->tenant;
     for (auto events = reader.events(id, 0, chunk_items); !events.empty();) {
         for (const Event& event : events) {
             if (event.position() > after) break;
@@ -47,7 +47,7 @@ Result<Start> find_start(JobReader& reader, const JobStreamStart& wanted) {
         events = reader.events(id, events.back().seq, chunk_items);
     }
     start.place.log_seq = after - start.place.event_seq;
-    if (start.place.log_seq > job->log_seq) {
+    if (start.place.log_seq > job->now.log_seq) {
         return Error{ErrorCode::malformed, "the job has no event with this id yet", ""};
     }
     return start;

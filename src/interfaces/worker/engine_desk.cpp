@@ -82,44 +82,44 @@ client::Backoff backoff_of(const Backoff& backoff) {
 }
 
 client::Job told(Job job) {
-    JobSpec& spec = job.spec;
+    const JobSpec& spec = job.spec;
     return {.id = to_text(spec.id),
-            .tenant = std::move(spec.tenant),
-            .project = std::move(spec.project),
-            .queue = std::move(spec.queue),
-            .type = std::move(spec.type),
-            .state = state_of(job.state),
-            .entity_type = std::move(spec.entity_type),
-            .entity_id = std::move(spec.entity_id),
-            .site_id = std::move(spec.site_id),
-            .node_id = std::move(spec.node_id),
-            .exclusive_keys = std::move(spec.exclusive_keys),
-            .labels = std::move(spec.labels),
+            .tenant = spec.tenant,
+            .project = spec.project,
+            .queue = spec.queue,
+            .type = spec.type,
+            .state = state_of(job.now.state),
+            .entity_type = spec.entity_type,
+            .entity_id = spec.entity_id,
+            .site_id = spec.site_id,
+            .node_id = spec.node_id,
+            .exclusive_keys = spec.exclusive_keys,
+            .labels = spec.labels,
             .depends_on = texts_of(spec.depends_on),
             .on_dependency_failure =
                 client::parse_on_dependency_failure(to_text(spec.on_dependency_failure))
                     .value_or(client::OnDependencyFailure::cancel),
             .priority = spec.priority,
-            .payload = std::move(spec.payload),
-            .result = std::move(job.result),
-            .error_code = std::move(job.error_code),
-            .error_message = std::move(job.error_message),
-            .attempt = job.attempt,
+            .payload = *spec.payload,
+            .result = std::move(job.now.result),
+            .error_code = std::move(job.now.error_code),
+            .error_message = std::move(job.now.error_message),
+            .attempt = job.now.attempt,
             .max_attempts = spec.max_attempts,
             .backoff = backoff_of(spec.backoff),
             .timeout = Millis(to_millis(spec.timeout)),
-            .progress = job.progress,
-            .message = std::move(job.message),
+            .progress = job.now.progress,
+            .message = std::move(job.now.message),
             .locked_by = job.lease ? job.lease->worker_id : "",
             .replay_of = spec.replay_of ? to_text(*spec.replay_of) : "",
-            .source = std::move(spec.source),
-            .correlation_id = std::move(spec.correlation_id),
-            .run_after = job.run_after,
+            .source = spec.source,
+            .correlation_id = spec.correlation_id,
+            .run_after = job.now.run_after,
             .created_at = spec.created_at,
-            .started_at = job.started_at,
-            .completed_at = job.completed_at,
+            .started_at = job.now.started_at,
+            .completed_at = job.now.completed_at,
             .lease_until = job.lease ? std::optional(job.lease->until) : std::nullopt,
-            .revision = job.head.seq};
+            .revision = job.now.head.seq};
 }
 
 LeaseId lease_of(const std::string& text) {
@@ -174,8 +174,8 @@ Answers wait_for(Reply<Answers> reply, Millis time) {
 void give_back(CommandQueue& commands, const Claimed& jobs) {
     std::vector<HandBack> hand_backs;
     for (const Job& job : jobs) {
-        hand_backs.push_back(
-            {.lease = {job.spec.id, job.lease->token}, .reason = "the worker did not wait for it"});
+        hand_backs.push_back({.lease = {job.spec->id, job.lease->token},
+                              .reason = "the worker did not wait for it"});
     }
     if (!hand_backs.empty()) commands.post<HandBack>(std::move(hand_backs), [](auto) {});
 }
@@ -280,7 +280,7 @@ std::vector<client::LeasedJob> EngineDesk::claim(const client::ClaimRequest& req
     std::vector<client::LeasedJob> leased;
     leased.reserve(jobs->size());
     for (Job& job : *jobs) {
-        const LeaseId lease{job.spec.id, job.lease->token};
+        const LeaseId lease{job.spec->id, job.lease->token};
         leased.push_back({to_text(lease), told(std::move(job))});
     }
     return leased;

@@ -45,8 +45,8 @@ TEST_F(EngineDeskTest, TellsEverythingAboutAJob) {
 
     ASSERT_EQ(leased.size(), 1u);
     const client::Job& told = leased[0].job;
-    EXPECT_EQ(leased[0].lease_id.substr(0, 24), to_text(job.spec.id));
-    EXPECT_EQ(told.id, to_text(job.spec.id));
+    EXPECT_EQ(leased[0].lease_id.substr(0, 24), to_text(job.spec->id));
+    EXPECT_EQ(told.id, to_text(job.spec->id));
     EXPECT_EQ(told.tenant, "default");
     EXPECT_EQ(told.project, "p");
     EXPECT_EQ(told.queue, "q");
@@ -78,7 +78,7 @@ TEST_F(EngineDeskTest, AClaimWaitsForAJob) {
 
     const auto leased = claimed.get();
     ASSERT_EQ(leased.size(), 1u);
-    EXPECT_EQ(leased[0].job.id, to_text(job.spec.id));
+    EXPECT_EQ(leased[0].job.id, to_text(job.spec->id));
 }
 
 TEST_F(EngineDeskTest, StopWaitingEndsAClaimAtOnceAndLetsNoOtherWait) {
@@ -101,7 +101,7 @@ TEST_F(EngineDeskTest, SaysWhatTheEngineSaysAboutALease) {
     const client::ReportRequest failure{lease, client::Outcome::failed("E", "e", false)};
 
     EXPECT_EQ(desk->heartbeat({&beat, 1}).at(0), LeaseWord::held);
-    engine.cancel(job.spec.id);
+    engine.cancel(job.spec->id);
     EXPECT_EQ(desk->heartbeat({&beat, 1}).at(0), LeaseWord::stop_requested);
     EXPECT_EQ(desk->report({&success, 1}).at(0), LeaseWord::refused);
     EXPECT_EQ(desk->heartbeat({&beat, 1}).at(0), LeaseWord::lost);
@@ -115,7 +115,7 @@ TEST_F(EngineDeskTest, HandsAJobBack) {
 
     EXPECT_EQ(desk->release(lease, "no time"), LeaseWord::held);
 
-    EXPECT_EQ(engine.find(job.spec.id).state, JobState::queued);
+    EXPECT_EQ(engine.find(job.spec->id).state, JobState::queued);
 }
 
 TEST_F(EngineDeskTest, AnIoThreadThatDropsItsTasksIsUnavailable) {

@@ -28,7 +28,7 @@ TEST(RunnerLease, IsRenewedForAsLongAsAJobRuns) {
 
     runner.start();
 
-    const Job ended = engine.wait_for_end(job.spec.id);
+    const Job ended = engine.wait_for_end(job.spec->id);
     EXPECT_EQ(ended.state, JobState::succeeded);
     EXPECT_EQ(ended.attempt, 1);
     EXPECT_GE(renewals, 3);
@@ -41,18 +41,18 @@ TEST(RunnerLease, CarriesProgressSoonAfterItWasTold) {
     RunningRunner runner(engine);
     runner.handle("work", [&](auto&, Context& context) {
         context.progress(40, "nearly half");
-        EXPECT_TRUE(comes_true([&] { return engine.find(job.spec.id).progress == 40; }));
+        EXPECT_TRUE(comes_true([&] { return engine.find(job.spec->id).now.progress == 40; }));
         context.progress(300, "more than all");
-        EXPECT_TRUE(comes_true([&] { return engine.find(job.spec.id).progress == 100; }));
+        EXPECT_TRUE(comes_true([&] { return engine.find(job.spec->id).now.progress == 100; }));
         return client::Outcome::failed("E", "stop");
     });
 
     const auto start = std::chrono::steady_clock::now();
     runner.start();
-    engine.wait_for_end(job.spec.id);
+    engine.wait_for_end(job.spec->id);
 
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
-    EXPECT_EQ(engine.find(job.spec.id).message, "more than all");
+    EXPECT_EQ(engine.find(job.spec->id).message, "more than all");
 }
 
 TEST(RunnerLease, ManyProgressCallsShareFewHeartbeats) {
@@ -68,7 +68,7 @@ TEST(RunnerLease, ManyProgressCallsShareFewHeartbeats) {
     });
 
     runner.start();
-    engine.wait_for_end(job.spec.id);
+    engine.wait_for_end(job.spec->id);
 
     EXPECT_GE(runner.desk.heartbeats, 2);
     EXPECT_LE(runner.desk.heartbeats, 20);
@@ -88,11 +88,11 @@ TEST(RunnerLease, ACancelReachesTheJobWithTheNextHeartbeat) {
     runner.start();
     started.get_future().wait();
 
-    engine.cancel(job.spec.id);
+    engine.cancel(job.spec->id);
 
     EXPECT_EQ(reason.get_future().get(), StopReason::canceled);
-    EXPECT_TRUE(comes_true([&] { return !engine.find(job.spec.id).lease; }));
-    EXPECT_EQ(engine.find(job.spec.id).state, JobState::canceled);
+    EXPECT_TRUE(comes_true([&] { return !engine.find(job.spec->id).lease; }));
+    EXPECT_EQ(engine.find(job.spec->id).state, JobState::canceled);
     EXPECT_EQ(runner.notices("dropped"), 0);
 }
 
@@ -109,11 +109,11 @@ TEST(RunnerLease, ACanceledJobThatSucceedsAllTheSameStaysCanceled) {
     runner.start();
     started.get_future().wait();
 
-    engine.cancel(job.spec.id);
+    engine.cancel(job.spec->id);
 
-    EXPECT_TRUE(comes_true([&] { return !engine.find(job.spec.id).lease; }));
-    EXPECT_EQ(engine.find(job.spec.id).state, JobState::canceled);
-    EXPECT_EQ(engine.find(job.spec.id).result, "");
+    EXPECT_TRUE(comes_true([&] { return !engine.find(job.spec->id).lease; }));
+    EXPECT_EQ(engine.find(job.spec->id).state, JobState::canceled);
+    EXPECT_EQ(engine.find(job.spec->id).result, "");
 }
 
 TEST(RunnerLease, AnEngineThatIsAwayForAWhileCostsNothing) {
@@ -137,10 +137,10 @@ TEST(RunnerLease, AnEngineThatIsAwayForAWhileCostsNothing) {
     EXPECT_TRUE(comes_true([&] { return runner.desk.log_calls >= 3; }));
     runner.desk.is_away = false;
 
-    const Job ended = engine.wait_for_end(job.spec.id);
+    const Job ended = engine.wait_for_end(job.spec->id);
     EXPECT_EQ(ended.state, JobState::succeeded);
     EXPECT_EQ(ended.attempt, 1);
-    EXPECT_EQ(engine.logs(job.spec.id).size(), 2u);
+    EXPECT_EQ(engine.logs(job.spec->id).size(), 2u);
     EXPECT_TRUE(comes_true([&] { return runner.notices("answers again") == 1; }));
     EXPECT_EQ(runner.notices("calls to the engine fail"), 1);
     EXPECT_EQ(runner.notices("connection refused"), 1);
@@ -161,8 +161,8 @@ TEST(RunnerLease, AReportIsSentUntilItsAnswerCame) {
     runner.stop();
     runner.join();
 
-    EXPECT_EQ(engine.find(job.spec.id).state, JobState::succeeded);
-    EXPECT_EQ(engine.events(job.spec.id).size(), 3u);  // submitted, claimed, succeeded
+    EXPECT_EQ(engine.find(job.spec->id).state, JobState::succeeded);
+    EXPECT_EQ(engine.events(job.spec->id).size(), 3u);  // submitted, claimed, succeeded
     EXPECT_EQ(runner.notices("dropped"), 0);
 }
 
@@ -180,8 +180,8 @@ TEST(RunnerLease, AReportThatWaitsKeepsItsLease) {
     EXPECT_TRUE(comes_true([&] { return runner.desk.log_calls >= 2; }));
     runner.desk.loses_answers = false;
 
-    EXPECT_EQ(engine.wait_for_end(job.spec.id).state, JobState::succeeded);
-    EXPECT_EQ(engine.logs(job.spec.id).size(), 1u);
+    EXPECT_EQ(engine.wait_for_end(job.spec->id).state, JobState::succeeded);
+    EXPECT_EQ(engine.logs(job.spec->id).size(), 1u);
 }
 
 TEST(RunnerLease, AnOutcomeIsDroppedWhenTheLeaseIsOver) {
@@ -204,7 +204,7 @@ TEST(RunnerLease, AnOutcomeIsDroppedWhenTheLeaseIsOver) {
     runner.start();
 
     EXPECT_EQ(reason.get_future().get(), StopReason::lease_lost);
-    const Job ended = engine.wait_for_end(job.spec.id);
+    const Job ended = engine.wait_for_end(job.spec->id);
     EXPECT_EQ(ended.result, "2");
     EXPECT_EQ(ended.attempt, 2);
     EXPECT_EQ(runner.notices("outcome is dropped"), 1);
@@ -224,7 +224,7 @@ TEST(RunnerLease, AFinishedOutcomeIsDroppedWhenTheLeaseIsOver) {
     EXPECT_TRUE(comes_true([&] { return runner.notices("outcome is dropped") == 1; }));
     const int calls = runner.desk.report_calls;
     EXPECT_GE(calls, 2);
-    EXPECT_EQ(engine.wait_for_end(job.spec.id).error_code, lease_expired_code);
+    EXPECT_EQ(engine.wait_for_end(job.spec->id).error_code, lease_expired_code);
     runner.stop();
     runner.join();
     EXPECT_LE(runner.desk.report_calls, calls + 1);
@@ -241,7 +241,7 @@ TEST(RunnerLease, AReportThatIsRefusedDoesNotHoldUpTheOthers) {
     EXPECT_TRUE(comes_true([&] { return runner.notices("dropped: too much") == 3; }));
     runner.desk.refuses_reports = false;
 
-    EXPECT_EQ(engine.wait_for_end(engine.submit(spec("work")).spec.id).state, JobState::succeeded);
+    EXPECT_EQ(engine.wait_for_end(engine.submit(spec("work")).spec->id).state, JobState::succeeded);
 }
 
 TEST(RunnerLease, AnOutcomeThatIsRefusedMakesTheJobFail) {
@@ -257,10 +257,10 @@ TEST(RunnerLease, AnOutcomeThatIsRefusedMakesTheJobFail) {
 
     runner.start();
 
-    EXPECT_EQ(engine.wait_for_end(jobs[0].spec.id).state, JobState::succeeded);
-    EXPECT_EQ(engine.wait_for_end(jobs[3].spec.id).state, JobState::succeeded);
+    EXPECT_EQ(engine.wait_for_end(jobs[0].spec->id).state, JobState::succeeded);
+    EXPECT_EQ(engine.wait_for_end(jobs[3].spec->id).state, JobState::succeeded);
     for (const Job& job : {jobs[1], jobs[2]}) {
-        const Job ended = engine.wait_for_end(job.spec.id);
+        const Job ended = engine.wait_for_end(job.spec->id);
         EXPECT_EQ(ended.state, JobState::failed);
         EXPECT_EQ(ended.attempt, 1);
         EXPECT_EQ(ended.error_code, "REPORT_REFUSED");
@@ -279,7 +279,7 @@ TEST(RunnerLease, ClaimsGoOnWhenTheEngineIsBackAndDoNotSpinMeanwhile) {
     EXPECT_LE(runner.desk.claims, 4);
     runner.desk.is_away = false;
 
-    EXPECT_EQ(engine.wait_for_end(engine.submit(spec("work")).spec.id).state, JobState::succeeded);
+    EXPECT_EQ(engine.wait_for_end(engine.submit(spec("work")).spec->id).state, JobState::succeeded);
     EXPECT_EQ(runner.notices("calls to the engine fail"), 1);
     EXPECT_EQ(runner.notices("answers again"), 1);
 }
@@ -313,7 +313,7 @@ TEST(RunnerLease, AnAttemptThatIsRetriedAfterItsDeadlineIsReportedAsTimedOut) {
 
     runner.start();
 
-    const Job ended = engine.wait_for_end(job.spec.id);
+    const Job ended = engine.wait_for_end(job.spec->id);
     EXPECT_EQ(ended.state, JobState::succeeded);
     EXPECT_EQ(ended.attempt, 2);
 }

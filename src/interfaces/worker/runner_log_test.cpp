@@ -18,13 +18,13 @@ TEST(RunnerLog, ManyLinesGoInOrderInFewCallsAndBeforeTheReport) {
 
     runner.start();
 
-    EXPECT_EQ(engine.wait_for_end(job.spec.id).state, JobState::succeeded);
-    const auto lines = engine.logs(job.spec.id);
+    EXPECT_EQ(engine.wait_for_end(job.spec->id).state, JobState::succeeded);
+    const auto lines = engine.logs(job.spec->id);
     ASSERT_EQ(lines.size(), static_cast<std::size_t>(count));
     for (int i = 1; i <= count; ++i) {
         ASSERT_EQ(lines[static_cast<std::size_t>(i - 1)].message, "line " + std::to_string(i));
     }
-    EXPECT_EQ(engine.events(job.spec.id).back().log_seq, count);
+    EXPECT_EQ(engine.events(job.spec->id).back().log_seq, count);
     EXPECT_LT(runner.desk.log_calls, count / 50);
 }
 
@@ -40,11 +40,11 @@ TEST(RunnerLog, LinesOfManyJobsDoNotMix) {
     runner.start();
 
     for (const Job& job : jobs) {
-        engine.wait_for_end(job.spec.id);
-        const auto lines = engine.logs(job.spec.id);
+        engine.wait_for_end(job.spec->id);
+        const auto lines = engine.logs(job.spec->id);
         ASSERT_EQ(lines.size(), 100u);
         for (std::size_t i = 0; i < lines.size(); ++i) {
-            EXPECT_EQ(lines[i].message, to_text(job.spec.id) + " " + std::to_string(i));
+            EXPECT_EQ(lines[i].message, to_text(job.spec->id) + " " + std::to_string(i));
         }
     }
 }
@@ -55,13 +55,13 @@ TEST(RunnerLog, IsSentWhileTheJobRuns) {
     RunningRunner runner(engine);
     runner.handle("work", [&](auto&, Context& context) {
         context.log().info("now");
-        EXPECT_TRUE(comes_true([&] { return engine.logs(job.spec.id).size() == 1; }));
+        EXPECT_TRUE(comes_true([&] { return engine.logs(job.spec->id).size() == 1; }));
         return client::Outcome::succeeded();
     });
 
     runner.start();
 
-    engine.wait_for_end(job.spec.id);
+    engine.wait_for_end(job.spec->id);
 }
 
 TEST(RunnerLog, LostAnswersDoNotRepeatLines) {
@@ -79,8 +79,8 @@ TEST(RunnerLog, LostAnswersDoNotRepeatLines) {
 
     runner.start();
 
-    engine.wait_for_end(job.spec.id);
-    const auto lines = engine.logs(job.spec.id);
+    engine.wait_for_end(job.spec->id);
+    const auto lines = engine.logs(job.spec->id);
     ASSERT_EQ(lines.size(), 2u);
     EXPECT_EQ(lines[0].message, "once");
     EXPECT_EQ(lines[1].message, "twice");
@@ -98,8 +98,8 @@ TEST(RunnerLog, LinesThatTheEngineHasNoRoomForDoNotHoldBackTheReport) {
 
     runner.start();
 
-    EXPECT_EQ(engine.wait_for_end(job.spec.id).state, JobState::succeeded);
-    EXPECT_TRUE(engine.logs(job.spec.id).empty());
+    EXPECT_EQ(engine.wait_for_end(job.spec->id).state, JobState::succeeded);
+    EXPECT_TRUE(engine.logs(job.spec->id).empty());
 }
 
 TEST(RunnerLog, AWriterWaitsWhenMuchIsUnsentAndGoesOnWhenTheEngineTakesIt) {
@@ -121,8 +121,8 @@ TEST(RunnerLog, AWriterWaitsWhenMuchIsUnsentAndGoesOnWhenTheEngineTakesIt) {
     EXPECT_LT(written, 100);
     runner.desk.is_away = false;
 
-    EXPECT_EQ(engine.wait_for_end(job.spec.id).state, JobState::succeeded);
-    EXPECT_EQ(engine.logs(job.spec.id).size(), static_cast<std::size_t>(count));
+    EXPECT_EQ(engine.wait_for_end(job.spec->id).state, JobState::succeeded);
+    EXPECT_EQ(engine.logs(job.spec->id).size(), static_cast<std::size_t>(count));
 }
 
 TEST(RunnerLog, ManyNoisyJobsShareOneBoundAndHoldBackFurtherClaims) {
@@ -179,8 +179,8 @@ TEST(RunnerLog, AWriterThatWaitsIsFreedWhenTheJobShouldStop) {
     runner.stop_now();
     runner.join();
 
-    EXPECT_EQ(engine.find(job.spec.id).state, JobState::succeeded);
-    const auto lines = engine.logs(job.spec.id);
+    EXPECT_EQ(engine.find(job.spec->id).state, JobState::succeeded);
+    const auto lines = engine.logs(job.spec->id);
     ASSERT_GT(lines.size(), 60u);
     EXPECT_NE(lines.back().message.find("1 log line is missing"), std::string::npos);
 }
@@ -198,8 +198,8 @@ TEST(RunnerLog, MakesLinesFitForTheEngine) {
 
     runner.start();
 
-    engine.wait_for_end(job.spec.id);
-    const auto lines = engine.logs(job.spec.id);
+    engine.wait_for_end(job.spec->id);
+    const auto lines = engine.logs(job.spec->id);
     ASSERT_EQ(lines.size(), 2u);
     EXPECT_EQ(lines[0].message, "ab\uFFFD");
     EXPECT_EQ(lines[0].data, "\"not json\"");

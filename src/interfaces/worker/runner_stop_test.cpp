@@ -24,7 +24,7 @@ class RunnerStop : public testing::Test {
         runner_->stop();
         runner_->join();
     }
-    Job now() { return engine_.find(job_.spec.id); }
+    Job now() { return engine_.find(job_.spec->id); }
 
     RunningEngine engine_;
     JobSpec wanted_ = spec("work");
@@ -43,7 +43,7 @@ TEST_F(RunnerStop, LetsARunningJobFinish) {
     stop();
 
     EXPECT_EQ(now().state, JobState::succeeded);
-    EXPECT_EQ(engine_.logs(job_.spec.id).size(), 1u);
+    EXPECT_EQ(engine_.logs(job_.spec->id).size(), 1u);
 }
 
 TEST_F(RunnerStop, EndsAtOnceWhenNothingRuns) {
@@ -68,7 +68,7 @@ TEST_F(RunnerStop, BeforeTheStartMeansNoStart) {
     runner.start();
     runner.join();
 
-    EXPECT_EQ(engine_.find(job.spec.id).state, JobState::queued);
+    EXPECT_EQ(engine_.find(job.spec->id).state, JobState::queued);
 }
 
 TEST_F(RunnerStop, HandsBackAJobThatDoesNotFinishInTime) {
@@ -81,7 +81,7 @@ TEST_F(RunnerStop, HandsBackAJobThatDoesNotFinishInTime) {
 
     EXPECT_EQ(now().state, JobState::queued);
     EXPECT_EQ(now().attempt, 0);
-    EXPECT_EQ(engine_.events(job_.spec.id).back().step, Step::handed_back);
+    EXPECT_EQ(engine_.events(job_.spec->id).back().step, Step::handed_back);
 }
 
 TEST_F(RunnerStop, NowDoesNotWaitForJobs) {
@@ -142,7 +142,7 @@ TEST_F(RunnerStop, LeavesAJobThatDoesNotStopToItsLease) {
     has_returned->get_future().wait();
     std::this_thread::sleep_for(Millis(20));
     EXPECT_EQ(now().state, JobState::running);
-    EXPECT_TRUE(engine_.logs(job_.spec.id).empty());
+    EXPECT_TRUE(engine_.logs(job_.spec->id).empty());
 }
 
 TEST_F(RunnerStop, WaitsForAReportThatTheEngineHasNotTakenYet) {

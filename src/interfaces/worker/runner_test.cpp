@@ -57,9 +57,9 @@ TEST(Runner, Seed000Case07_TheOldestJobRunsFirst) {
 
     runner.start();
 
-    engine.wait_for_end(newer.spec.id);
+    engine.wait_for_end(newer.spec->id);
     const std::lock_guard lock(mutex);
-    EXPECT_EQ(order, (std::vector{to_text(older.spec.id), to_text(newer.spec.id)}));
+    EXPECT_EQ(order, (std::vector{to_text(older.spec->id), to_text(newer.spec->id)}));
 }
 
 TEST(Runner, Seed000Case08_SuccessIsStoredWithItsResult) {
@@ -76,12 +76,12 @@ TEST(Runner, Seed000Case08_SuccessIsStoredWithItsResult) {
 
     runner.start();
 
-    const Job ended = engine.wait_for_end(job.spec.id);
+    const Job ended = engine.wait_for_end(job.spec->id);
     EXPECT_EQ(ended.state, JobState::succeeded);
     EXPECT_EQ(ended.result, R"({"ok": true})");
     EXPECT_TRUE(ended.completed_at);
     const client::Job told = seen.get_future().get();
-    EXPECT_EQ(told.id, to_text(job.spec.id));
+    EXPECT_EQ(told.id, to_text(job.spec->id));
     EXPECT_EQ(told.payload, wanted.payload);
     EXPECT_EQ(told.attempt, 1);
     EXPECT_EQ(told.state, client::State::running);
@@ -98,7 +98,7 @@ TEST(Runner, Seed000Case09_FailureIsStoredWithItsError) {
 
     runner.start();
 
-    const Job ended = engine.wait_for_end(job.spec.id);
+    const Job ended = engine.wait_for_end(job.spec->id);
     EXPECT_EQ(ended.state, JobState::failed);
     EXPECT_EQ(ended.error_code, "DISK_FULL");
     EXPECT_EQ(ended.error_message, "no space is left");
@@ -116,8 +116,8 @@ TEST(Runner, Seed000Case10_ARetryGoesBackToTheQueueAndCounts) {
 
     runner.start();
 
-    EXPECT_TRUE(comes_true([&] { return engine.events(job.spec.id).size() == 3; }));
-    const Job after = engine.find(job.spec.id);
+    EXPECT_TRUE(comes_true([&] { return engine.events(job.spec->id).size() == 3; }));
+    const Job after = engine.find(job.spec->id);
     EXPECT_EQ(after.state, JobState::queued);
     EXPECT_EQ(after.attempt, 1);
     EXPECT_FALSE(after.started_at);
@@ -133,7 +133,7 @@ TEST(Runner, Seed000Case11_TheLastAttemptFailsForGood) {
 
     runner.start();
 
-    const Job ended = engine.wait_for_end(job.spec.id);
+    const Job ended = engine.wait_for_end(job.spec->id);
     EXPECT_EQ(ended.state, JobState::failed);
     EXPECT_EQ(ended.attempt, 2);
     EXPECT_EQ(ended.error_message, "never");
@@ -154,11 +154,11 @@ TEST(Runner, Seed000Case12_TimeoutEndsARunningJob) {
     runner.start();
 
     EXPECT_EQ(reason.get_future().get(), StopReason::deadline);
-    const Job ended = engine.wait_for_end(job.spec.id);
+    const Job ended = engine.wait_for_end(job.spec->id);
     EXPECT_EQ(ended.state, JobState::timed_out);
     EXPECT_EQ(ended.error_code, job_timeout_code);
-    EXPECT_TRUE(comes_true([&] { return !engine.find(job.spec.id).lease; }));
-    const auto lines = engine.logs(job.spec.id);
+    EXPECT_TRUE(comes_true([&] { return !engine.find(job.spec->id).lease; }));
+    const auto lines = engine.logs(job.spec->id);
     ASSERT_EQ(lines.size(), 1u);
     EXPECT_EQ(lines[0].level, LogLevel::error);
     EXPECT_EQ(lines[0].message, "job timed out after 50ms");
@@ -183,7 +183,7 @@ TEST(Runner, Seed000Case13_TwoRunnersNeverRunOneJobTwice) {
     const std::vector<Job> jobs = engine.submit_all(std::move(wanted));
 
     for (const Job& job : jobs) {
-        const Job ended = engine.wait_for_end(job.spec.id);
+        const Job ended = engine.wait_for_end(job.spec->id);
         EXPECT_EQ(ended.state, JobState::succeeded);
         EXPECT_EQ(ended.attempt, 1);
     }
@@ -205,8 +205,8 @@ TEST(Runner, Seed000Case14_LogLinesComeInOrderWithTheirLevels) {
 
     runner.start();
 
-    engine.wait_for_end(job.spec.id);
-    const auto lines = engine.logs(job.spec.id);
+    engine.wait_for_end(job.spec->id);
+    const auto lines = engine.logs(job.spec->id);
     ASSERT_EQ(lines.size(), 3u);
     EXPECT_EQ(lines[0].message, "starting");
     EXPECT_EQ(lines[0].level, LogLevel::info);
@@ -228,7 +228,7 @@ TEST(Runner, FailsAJobOfATypeThatNobodyRegistered) {
 
     runner.start();
 
-    const Job ended = engine.wait_for_end(job.spec.id);
+    const Job ended = engine.wait_for_end(job.spec->id);
     EXPECT_EQ(ended.state, JobState::failed);
     EXPECT_EQ(ended.attempt, 1);
     EXPECT_EQ(ended.error_code, "NO_WORKER");
@@ -244,8 +244,8 @@ TEST(Runner, ClaimsOnlyTypesThatItHasWorkersFor) {
 
     runner.start();
 
-    engine.wait_for_end(job.spec.id);
-    EXPECT_EQ(engine.find(other.spec.id).state, JobState::queued);
+    engine.wait_for_end(job.spec->id);
+    EXPECT_EQ(engine.find(other.spec->id).state, JobState::queued);
 }
 
 TEST(Runner, GivesEveryOtherTypeToTheWorkerForAny) {
@@ -258,7 +258,7 @@ TEST(Runner, GivesEveryOtherTypeToTheWorkerForAny) {
 
     runner.start();
 
-    EXPECT_EQ(engine.wait_for_end(other.spec.id).result, "\"other\"");
+    EXPECT_EQ(engine.wait_for_end(other.spec->id).result, "\"other\"");
 }
 
 TEST(Runner, RetriesAfterAnException) {
@@ -274,7 +274,7 @@ TEST(Runner, RetriesAfterAnException) {
 
     runner.start();
 
-    const Job ended = engine.wait_for_end(job.spec.id);
+    const Job ended = engine.wait_for_end(job.spec->id);
     EXPECT_EQ(ended.attempt, 2);
     EXPECT_EQ(ended.error_code, "WORKER_EXCEPTION");
     EXPECT_EQ(ended.error_message, "cannot go on");
@@ -290,7 +290,7 @@ TEST(Runner, RefusesAResultThatIsNotJson) {
 
     runner.start();
 
-    const Job ended = engine.wait_for_end(job.spec.id);
+    const Job ended = engine.wait_for_end(job.spec->id);
     EXPECT_EQ(ended.state, JobState::failed);
     EXPECT_EQ(ended.attempt, 1);
     EXPECT_EQ(ended.error_code, "INVALID_RESULT");
@@ -314,7 +314,7 @@ TEST(Runner, RunsAsManyJobsAtOnceAsItMay) {
 
     runner.start();
 
-    for (const Job& job : jobs) engine.wait_for_end(job.spec.id);
+    for (const Job& job : jobs) engine.wait_for_end(job.spec->id);
     EXPECT_EQ(most, 4);
 }
 
@@ -347,7 +347,7 @@ TEST(Runner, TakesTimesOfAnyLength) {
     runner.stop();
     runner.join();
 
-    EXPECT_EQ(engine.find(job.spec.id).state, JobState::succeeded);
+    EXPECT_EQ(engine.find(job.spec->id).state, JobState::succeeded);
 }
 
 TEST(Runner, RefusesOptionsThatMakeNoSense) {

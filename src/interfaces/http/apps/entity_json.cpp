@@ -22,7 +22,7 @@ void write_entity(JsonWriter& json, const Entity& entity, const SecretMarks& sec
 void write_answer(JsonWriter& json, const EntityAnswer& answer, const SecretMarks& secrets) {
     Entity entity = answer.entity.value_or(Entity());
     std::vector<std::string> ids;
-    for (const Job& job : answer.jobs) ids.push_back(to_text(job.spec.id));
+    for (const Job& job : answer.jobs) ids.push_back(to_text(job.spec->id));
     if (!ids.empty()) {
         const auto own = text_of(entity.attributes, "job_id");
         const bool is_new = own && std::find(ids.begin(), ids.end(), *own) != ids.end();

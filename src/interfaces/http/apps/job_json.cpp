@@ -31,15 +31,15 @@ std::string_view state_word(JobState state) {
 
 // Only of a job that has ended without success: a retry that waits has none.
 std::optional<std::string_view> error_message(const Job& job) {
-    if (job.state == JobState::timed_out) return "timeout exceeded";
-    const bool is_lost = job.state == JobState::failed || job.state == JobState::canceled;
-    if (!is_lost || job.error_message.empty()) return std::nullopt;
-    return job.error_message;
+    if (job.now.state == JobState::timed_out) return "timeout exceeded";
+    const bool is_lost = job.now.state == JobState::failed || job.now.state == JobState::canceled;
+    if (!is_lost || job.now.error_message.empty()) return std::nullopt;
+    return job.now.error_message;
 }
 
 // How often the job was sent back to the queue after an attempt.
 int retry_count(const Job& job) {
-    return job.state == JobState::queued ? job.attempt : std::max(job.attempt - 1, 0);
+    return job.now.state == JobState::queued ? job.now.attempt : std::max(job.now.attempt - 1, 0);
 }
 
 // 24 hex digits, as every id has: the job's number and the line's.
@@ -55,19 +55,19 @@ void write_job(JsonWriter& json, const Job& job, const SecretMarks& secrets) {
     json.field("id", spec.id);
     json.field("app_id", spec.project);
     json.field("job_type", spec.type);
-    json.field("state", state_word(job.state));
+    json.field("state", state_word(job.now.state));
     json.field("entity_type", spec.entity_type);
     json.field("entity_id", spec.entity_id);
     std::string room;
     json.raw_field("payload", secrets.shown(spec, room));
-    json.raw_field("result", job.result.empty() ? "null" : job.result);
+    json.raw_field("result", job.now.result.empty() ? "null" : job.now.result);
     json.field("error_message", error_message(job));
     json.field("retry_count", retry_count(job));
     json.field("max_retries", spec.max_attempts - 1);
     json.field("timeout_ms", to_millis(spec.timeout));
     json.field("created_at", spec.created_at);
-    json.field("started_at", job.started_at);
-    json.field("completed_at", job.completed_at);
+    json.field("started_at", job.now.started_at);
+    json.field("completed_at", job.now.completed_at);
     json.end_object();
 }
 

@@ -43,7 +43,7 @@ Result<JobListQuery> read_job_list(const Request& request) {
 Result<Job> find_job(JobReader& reader, const Entity& app, const std::string& id) {
     const auto job_id = parse_job_id(id);
     std::optional<Job> job = job_id ? reader.find_one(*job_id) : std::nullopt;
-    if (!job || job->spec.tenant != app.key.tenant || job->spec.project != app.key.id) {
+    if (!job || job->spec->tenant != app.key.tenant || job->spec->project != app.key.id) {
         return Error{ErrorCode::not_found, "this app has no job with this id", ""};
     }
     return *std::move(job);
@@ -68,7 +68,7 @@ struct RestOfPage {
             JsonWriter json(text);
             write_job(json, job, secrets);
             count.add(job);
-            rest.before = job.spec.id;
+            rest.before = job.spec->id;
             --rest.left;
         }
         if (rest.left == 0 || !count.is_full()) return json_piece(text + end);
@@ -86,17 +86,17 @@ Result<StorePiece> first_jobs(JobReader& reader, const JobFilter& filter, const 
     if (first.empty()) return json_piece(text + end);
     JsonWriter json(text);
     write_job(json, first.front(), secrets);
-    const RestOfPage rest{filter, first.front().spec.id, query.limit - 1, end, secrets};
+    const RestOfPage rest{filter, first.front().spec->id, query.limit - 1, end, secrets};
     Result<StorePiece> piece = rest(reader);
     if (piece) piece->response.body.insert(0, text);
     return piece;
 }
 
 PieceQuestion log_page(const Job& job, const PageQuery& query) {
-    const auto fetch = [id = job.spec.id](JobReader& reader, std::int64_t after, int count) {
+    const auto fetch = [id = job.spec->id](JobReader& reader, std::int64_t after, int count) {
         return reader.logs(id, after, count);
     };
-    const auto end = [query, total = job.log_seq](JobReader&, std::int64_t) {
+    const auto end = [query, total = job.now.log_seq](JobReader&, std::int64_t) {
         return page_end(query, total);
     };
     native::NumberedPage<decltype(fetch), decltype(&write_log_line), decltype(end)> page{

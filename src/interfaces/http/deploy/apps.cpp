@@ -29,7 +29,7 @@ void with_app(const Call& call, const std::string& app_id, std::function<void(Ap
             sluice::deploy::node_of_app(reader.entities(), sluice::deploy::app_key(app_id));
         const auto active = sluice::deploy::active_jobs_of(app_id);
         for (const Job& job : reader.list(active, newest, canceled_at_once)) {
-            found.active.push_back(job.spec.id);
+            found.active.push_back(job.spec->id);
         }
         return found;
     };

@@ -27,7 +27,7 @@ Result<Look> look_at(JobReader& reader, JobId id, const sluice::deploy::Placemen
     if (app_of(look.job).empty()) return look;
     const EntityKey app = sluice::deploy::app_key(app_of(look.job));
     look.place = sluice::deploy::node_of_app(reader.entities(), app);
-    look.has_place = !look.place && !is_final(look.job.state) &&
+    look.has_place = !look.place && !is_final(look.job.now.state) &&
                      sluice::deploy::has_place(reader.entities(), rules, now);
     return look;
 }

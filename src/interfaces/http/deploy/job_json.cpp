@@ -30,14 +30,15 @@ std::optional<Attributes> members_of(std::string_view payload) {
 std::string shown_payload(const Job& job, const SecretMarks& secrets) {
     std::string room;
     std::string payload(secrets.shown(job.spec, room));
-    if (job.attempt == 0) return payload;
+    if (job.now.attempt == 0) return payload;
     auto members = members_of(payload);
     if (!members) return payload;
-    (*members)["attempt"] = std::to_string(job.attempt);
-    if (job.started_at)
-        (*members)["runStartedAt"] = std::to_string(to_millis(job.started_at->time_since_epoch()));
-    if (!job.message.empty()) {
-        const auto phase = sluice::deploy::phase_in(job.message);
+    (*members)["attempt"] = std::to_string(job.now.attempt);
+    if (job.now.started_at)
+        (*members)["runStartedAt"] =
+            std::to_string(to_millis(job.now.started_at->time_since_epoch()));
+    if (!job.now.message.empty()) {
+        const auto phase = sluice::deploy::phase_in(job.now.message);
         (*members)["phase"] = json_string(phase.name);
         (*members)["phaseMessage"] = phase.message.empty() ? "null" : json_string(phase.message);
     }
@@ -52,7 +53,7 @@ std::string_view without_slashes_at_the_end(std::string_view text) {
 std::optional<std::string> deploy_url(const Job& job, const RuntimeNode& node) {
     const std::string app = sluice::deploy::app_of(job);
     if (node.gateway_base_url.empty() || app.empty()) return std::nullopt;
-    std::string path = text_of(json_members(job.spec.payload), "basePath").value_or("");
+    std::string path = text_of(json_members(job.spec->payload), "basePath").value_or("");
     if (path.empty()) path = "/apps/" + app;
     if (!path.starts_with('/')) path.insert(0, 1, '/');
     return fmt::format("{}{}/", without_slashes_at_the_end(node.gateway_base_url),
@@ -80,25 +81,25 @@ void write_node_of_job(JsonWriter& json, const RuntimeNode& node, const Showing&
 }
 
 std::optional<std::string_view> shown_error(const Job& job) {
-    if (!job.error_message.empty()) return job.error_message;
-    if (status_of(job.state) == "FAILED") return failed_somehow;
+    if (!job.now.error_message.empty()) return job.now.error_message;
+    if (status_of(job.now.state) == "FAILED") return failed_somehow;
     return std::nullopt;
 }
 
 // The last thing that happened to it, heartbeats included.
 Timestamp updated_at(const Job& job) {
-    if (job.completed_at) return *job.completed_at;
+    if (job.now.completed_at) return *job.now.completed_at;
     if (job.lease) return std::max(job.lease->since, job.lease->until - job.lease->term);
-    return std::max(job.spec.created_at, job.run_after);
+    return std::max(job.spec->created_at, job.now.run_after);
 }
 
 void write_job(JsonWriter& json, const Job& job, const std::optional<RuntimeNode>& node,
                const Showing& showing) {
-    const Lease* lease = job.state == JobState::running && job.lease ? &*job.lease : nullptr;
+    const Lease* lease = job.now.state == JobState::running && job.lease ? &*job.lease : nullptr;
     json.begin_object();
-    json.field("id", job.spec.id);
-    json.field("type", job.spec.type);
-    json.field("status", status_of(job.state));
+    json.field("id", job.spec->id);
+    json.field("type", job.spec->type);
+    json.field("status", status_of(job.now.state));
     json.raw_field("payload", shown_payload(job, showing.secrets));
     json.field("errorMessage", shown_error(job));
     json.field("runnerId", lease ? std::optional(lease->worker_id) : std::nullopt);
@@ -110,8 +111,8 @@ void write_job(JsonWriter& json, const Job& job, const std::optional<RuntimeNode
         json.value(nullptr);
     }
     json.field("deployUrl", node ? deploy_url(job, *node) : std::nullopt);
-    json.raw_field("result", job.result.empty() ? "null" : job.result);
-    json.field("createdAt", job.spec.created_at);
+    json.raw_field("result", job.now.result.empty() ? "null" : job.now.result);
+    json.field("createdAt", job.spec->created_at);
     json.field("updatedAt", updated_at(job));
     json.end_object();
 }

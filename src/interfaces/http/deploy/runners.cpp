@@ -21,7 +21,7 @@ namespace {
 
 void give_back(App& app, const Job& job, std::string reason) {
     app.commands.post_one<HandBack>(
-        {.lease = {job.spec.id, job.lease->token}, .reason = std::move(reason)},
+        {.lease = {job.spec->id, job.lease->token}, .reason = std::move(reason)},
         [](const auto&) {});
 }
 
@@ -56,8 +56,9 @@ void answer_claim(const Call& call, const Result<Claimed>& claimed) {
 void answer_heartbeat(const Call& call, const Result<Extended>& extended) {
     if (!extended) return call.reply.send(refused(extended.error()));
     const Job& job = *extended->job;
-    if (job.state == JobState::running) return answer_with(call, job);
-    refuse_with(call, job, fmt::format("the job is {}: stop working on it", status_of(job.state)));
+    if (job.now.state == JobState::running) return answer_with(call, job);
+    refuse_with(call, job,
+                fmt::format("the job is {}: stop working on it", status_of(job.now.state)));
 }
 
 // One line of the list of runners.
@@ -75,7 +76,7 @@ void add_busy(JobReader& reader, SeenRunners& runners) {
     for (const Job& job : reader.list(filter, newest, 1000)) {
         SeenRunner& runner = runners[job.lease->worker_id];
         runner.last_seen = std::max(runner.last_seen, job.lease->until - job.lease->term);
-        runner.jobs.push_back(job.spec.id);
+        runner.jobs.push_back(job.spec->id);
     }
 }
 

@@ -10,7 +10,7 @@ namespace {
 // The answer to a request that made a job, which is still to be done.
 Response accepted_response(const Job& job, const SecretMarks& secrets) {
     Response response = json(202, job_text(job, secrets));
-    response.headers.emplace_back("Location", "/api/jobs/" + to_text(job.spec.id));
+    response.headers.emplace_back("Location", "/api/jobs/" + to_text(job.spec->id));
     return response;
 }
 

@@ -36,14 +36,14 @@ void add(std::vector<Attempt>& attempts, const Event& event) {
 
 std::vector<Attempt> read_attempts(JobReader& reader, const Job& job) {
     std::vector<Attempt> attempts;
-    auto events = reader.events(job.spec.id, 0, page);
+    auto events = reader.events(job.spec->id, 0, page);
     while (!events.empty()) {
         // What happened after the job was read would not fit to it.
         for (const Event& event : events) {
-            if (event.seq <= job.head.seq) add(attempts, event);
+            if (event.seq <= job.now.head.seq) add(attempts, event);
         }
-        if (events.back().seq >= job.head.seq) break;
-        events = reader.events(job.spec.id, events.back().seq, page);
+        if (events.back().seq >= job.now.head.seq) break;
+        events = reader.events(job.spec->id, events.back().seq, page);
     }
     if (job.lease && !attempts.empty()) attempts.back().released_at.reset();
     return attempts;

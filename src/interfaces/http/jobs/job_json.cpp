@@ -10,7 +10,7 @@ std::optional<std::string_view> text_or_none(const std::string& text) {
 }
 
 bool has_error(const Job& job) {
-    switch (job.state) {
+    switch (job.now.state) {
         case JobState::failed:
         case JobState::timed_out: return true;
         case JobState::succeeded:
@@ -18,26 +18,26 @@ bool has_error(const Job& job) {
         case JobState::queued:  // that of the attempt before, while another one is to come
         case JobState::running: break;
     }
-    return !job.error_code.empty() || !job.error_message.empty();
+    return !job.now.error_code.empty() || !job.now.error_message.empty();
 }
 
 void write_error(JsonWriter& json, const Job& job) {
     json.key("error");
     if (!has_error(job)) return json.value(nullptr);
     json.begin_object();
-    json.field("code", text_or_none(job.error_code));
-    json.field("message", text_or_none(job.error_message));
+    json.field("code", text_or_none(job.now.error_code));
+    json.field("message", text_or_none(job.now.error_message));
     json.end_object();
 }
 
 void write_reason(JsonWriter& json, const Job& job) {
-    const bool canceled = job.state == JobState::canceled;
-    json.field("reason", canceled ? text_or_none(job.error_message) : std::nullopt);
+    const bool canceled = job.now.state == JobState::canceled;
+    json.field("reason", canceled ? text_or_none(job.now.error_message) : std::nullopt);
 }
 
 void write_output(JsonWriter& json, const Job& job) {
-    const bool has_output = job.state == JobState::succeeded && !job.result.empty();
-    json.raw_field("output", has_output ? job.result : "null");
+    const bool has_output = job.now.state == JobState::succeeded && !job.now.result.empty();
+    json.raw_field("output", has_output ? job.now.result : "null");
 }
 
 void write_spec(JsonWriter& json, const JobSpec& spec, const SecretMarks& secrets) {
@@ -56,30 +56,30 @@ void write_spec(JsonWriter& json, const JobSpec& spec, const SecretMarks& secret
     std::string room;
     const std::string_view shown = secrets.shown(spec, room);
     json.raw_field("input", shown);
-    const bool is_whole = shown.data() == spec.payload.data();
+    const bool is_whole = shown.data() == (*spec.payload).data();
     json.field("payloadDigest",
                is_whole ? std::optional(to_hex(spec.payload_digest)) : std::nullopt);
 }
 
 void write_members(JsonWriter& json, const Job& job, const SecretMarks& secrets) {
-    json.field("id", job.spec.id);
-    json.field("action", job.spec.type);
-    json.field("jobType", job.spec.type);
-    json.field("state", word_for(job.state, Vocabulary::state));
-    json.field("status", word_for(job.state, Vocabulary::status));
+    json.field("id", job.spec->id);
+    json.field("action", job.spec->type);
+    json.field("jobType", job.spec->type);
+    json.field("state", word_for(job.now.state, Vocabulary::state));
+    json.field("status", word_for(job.now.state, Vocabulary::status));
     write_spec(json, job.spec, secrets);
     write_output(json, job);
     write_error(json, job);
     write_reason(json, job);
-    json.field("attempt", job.attempt);
-    json.field("runAfter", job.run_after);
+    json.field("attempt", job.now.attempt);
+    json.field("runAfter", job.now.run_after);
     json.field("worker", job.lease ? text_or_none(job.lease->worker_id) : std::nullopt);
     json.field("leaseUntil", job.lease ? std::optional(job.lease->until) : std::nullopt);
-    json.field("progress", job.progress);
-    json.field("message", text_or_none(job.message));
-    json.field("createdAt", job.spec.created_at);
-    json.field("startedAt", job.started_at);
-    json.field("completedAt", job.completed_at);
+    json.field("progress", job.now.progress);
+    json.field("message", text_or_none(job.now.message));
+    json.field("createdAt", job.spec->created_at);
+    json.field("startedAt", job.now.started_at);
+    json.field("completedAt", job.now.completed_at);
 }
 
 void write_attempts(JsonWriter& json, std::span<const Attempt> attempts) {
@@ -117,9 +117,9 @@ void write_leases(JsonWriter& json, std::span<const Attempt> attempts) {
 void write_metrics(JsonWriter& json, const Job& job, std::span<const Attempt> attempts) {
     std::optional<std::int64_t> queued;
     if (!attempts.empty()) {
-        queued = to_millis(attempts.front().started_at - job.spec.created_at);
-    } else if (job.completed_at) {
-        queued = to_millis(*job.completed_at - job.spec.created_at);
+        queued = to_millis(attempts.front().started_at - job.spec->created_at);
+    } else if (job.now.completed_at) {
+        queued = to_millis(*job.now.completed_at - job.spec->created_at);
     }
     std::optional<std::int64_t> ran;
     for (const Attempt& attempt : attempts) {
@@ -143,7 +143,7 @@ void write_job(JsonWriter& json, const Job& job, const SecretMarks& secrets) {
 
 std::string job_text(const Job& job, const SecretMarks& secrets) {
     std::string out;
-    out.reserve(1024 + job.spec.payload.size() + job.result.size());
+    out.reserve(1024 + job.spec->payload.size() + job.now.result.size());
     JsonWriter json(out);
     write_job(json, job, secrets);
     return out;
@@ -166,10 +166,10 @@ std::string ending_text(const Job& job) {
     std::string out;
     JsonWriter json(out);
     json.begin_object();
-    json.field("state", word_for(job.state, Vocabulary::state));
+    json.field("state", word_for(job.now.state, Vocabulary::state));
     write_output(json, job);
     if (has_error(job)) write_error(json, job);
-    if (job.state == JobState::canceled) write_reason(json, job);
+    if (job.now.state == JobState::canceled) write_reason(json, job);
     json.end_object();
     return out;
 }

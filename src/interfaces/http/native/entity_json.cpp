@@ -70,9 +70,9 @@ void write_gate(JsonWriter& json, const GateVerdict& verdict) {
     json.field("open", verdict.open);
     json.field("message", verdict.message);
     json.field("latest_job",
-               verdict.latest ? std::optional(verdict.latest->spec.id) : std::nullopt);
+               verdict.latest ? std::optional(verdict.latest->spec->id) : std::nullopt);
     json.field("latest_state",
-               verdict.latest ? std::optional(to_text(verdict.latest->state)) : std::nullopt);
+               verdict.latest ? std::optional(to_text(verdict.latest->now.state)) : std::nullopt);
     json.end_object();
 }
 

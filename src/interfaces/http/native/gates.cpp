@@ -70,9 +70,9 @@ Response closed_response(const GateVerdict& verdict, std::string_view request_id
     json.begin_object();
     json.field("job_type", verdict.gate.job_type);
     json.field("latest_job",
-               verdict.latest ? std::optional(verdict.latest->spec.id) : std::nullopt);
+               verdict.latest ? std::optional(verdict.latest->spec->id) : std::nullopt);
     json.field("latest_state",
-               verdict.latest ? std::optional(to_text(verdict.latest->state)) : std::nullopt);
+               verdict.latest ? std::optional(to_text(verdict.latest->now.state)) : std::nullopt);
     json.end_object();
     response.body.back() = ',';  // both are objects
     response.body += more.substr(1);

@@ -55,7 +55,7 @@ void write_spec(JsonWriter& json, const Job& job, const SecretMarks& secrets) {
     text_or_null(json, "project", spec.project);
     json.field("queue", spec.queue);
     json.field("type", spec.type);
-    json.field("state", to_text(job.state));
+    json.field("state", to_text(job.now.state));
     text_or_null(json, "entity_type", spec.entity_type);
     text_or_null(json, "entity_id", spec.entity_id);
     text_or_null(json, "site_id", spec.site_id);
@@ -72,7 +72,7 @@ void write_spec(JsonWriter& json, const Job& job, const SecretMarks& secrets) {
     const std::string_view shown = secrets.shown(spec, room);
     json.raw_field("payload", shown);
     // With the digest of the whole, who sees the rest could guess what is hidden.
-    const bool is_whole = shown.data() == spec.payload.data();
+    const bool is_whole = shown.data() == (*spec.payload).data();
     json.field("payload_digest",
                is_whole ? std::optional(to_hex(spec.payload_digest)) : std::nullopt);
 }
@@ -88,31 +88,31 @@ void write_lease(JsonWriter& json, const std::optional<Lease>& lease) {
 void write_job(JsonWriter& json, const Job& job, const SecretMarks& secrets) {
     json.begin_object();
     write_spec(json, job, secrets);
-    json.raw_field("result", job.result.empty() ? "null" : job.result);
-    text_or_null(json, "error_code", job.error_code);
-    text_or_null(json, "error_message", job.error_message);
-    json.field("attempt", job.attempt);
-    json.field("max_attempts", job.spec.max_attempts);
-    write_backoff(json, job.spec.backoff);
-    json.field("timeout_ms", to_millis(job.spec.timeout));
-    json.field("run_after", job.run_after);
-    json.field("progress", job.progress);
-    text_or_null(json, "message", job.message);
+    json.raw_field("result", job.now.result.empty() ? "null" : job.now.result);
+    text_or_null(json, "error_code", job.now.error_code);
+    text_or_null(json, "error_message", job.now.error_message);
+    json.field("attempt", job.now.attempt);
+    json.field("max_attempts", job.spec->max_attempts);
+    write_backoff(json, job.spec->backoff);
+    json.field("timeout_ms", to_millis(job.spec->timeout));
+    json.field("run_after", job.now.run_after);
+    json.field("progress", job.now.progress);
+    text_or_null(json, "message", job.now.message);
     write_lease(json, job.lease);
-    json.field("replay_of", job.spec.replay_of);
-    text_or_null(json, "source", job.spec.source);
-    text_or_null(json, "correlation_id", job.spec.correlation_id);
-    json.field("created_at", job.spec.created_at);
-    json.field("started_at", job.started_at);
-    json.field("completed_at", job.completed_at);
-    json.field("revision", job.head.seq);
+    json.field("replay_of", job.spec->replay_of);
+    text_or_null(json, "source", job.spec->source);
+    text_or_null(json, "correlation_id", job.spec->correlation_id);
+    json.field("created_at", job.spec->created_at);
+    json.field("started_at", job.now.started_at);
+    json.field("completed_at", job.now.completed_at);
+    json.field("revision", job.now.head.seq);
     if (!job.damage.empty()) json.field("damaged", true);
     json.end_object();
 }
 
 std::string job_text(const Job& job, const SecretMarks& secrets) {
     std::string out;
-    out.reserve(1024 + job.spec.payload.size() + job.result.size());
+    out.reserve(1024 + job.spec->payload.size() + job.now.result.size());
     JsonWriter json(out);
     write_job(json, job, secrets);
     return out;

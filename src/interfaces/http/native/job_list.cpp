@@ -43,8 +43,8 @@ class Planner {
         const std::vector<std::string> texts = request_.words.texts(reader, jobs);
         ListCount counted(limit);
         for (std::size_t i = 0; i < jobs.size() && !more_; ++i) {
-            add(jobs[i].spec.id, texts[i]);
-            before_ = jobs[i].spec.id;
+            add(jobs[i].spec->id, texts[i]);
+            before_ = jobs[i].spec->id;
             counted.add(jobs[i]);
         }
         return more_ || !counted.is_full();

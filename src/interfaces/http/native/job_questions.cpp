@@ -10,7 +10,7 @@ namespace {
 // The job, if the caller may see it.
 Result<Job> visible_job(JobReader& reader, JobId id, const std::string& tenant) {
     std::optional<Job> job = reader.find_one(id);
-    if (!job || (!tenant.empty() && job->spec.tenant != tenant)) {
+    if (!job || (!tenant.empty() && job->spec->tenant != tenant)) {
         return Error{ErrorCode::not_found, "no job has this id", ""};
     }
     return *std::move(job);
@@ -49,7 +49,7 @@ void ask_for_page(Call call, ReadPage read) {
     if (!page) return call.reply.send(problem_of(page.error(), call.request.request_id));
     ask_for_pieces(std::move(call), *params,
                    [read, page = *page](JobReader& reader, const Job& job) {
-                       return read(job.spec.id, page)(reader);
+                       return read(job.spec->id, page)(reader);
                    });
 }
 

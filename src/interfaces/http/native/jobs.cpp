@@ -113,7 +113,7 @@ Response accepted_response(const Submitted& submitted, bool is_batch, const Secr
     } else {
         response.body = job_text(submitted.jobs.front(), secrets);
         response.headers.emplace_back("Location",
-                                      "/api/v1/jobs/" + to_text(submitted.jobs.front().spec.id));
+                                      "/api/v1/jobs/" + to_text(submitted.jobs.front().spec->id));
     }
     if (submitted.repeated) response.headers.emplace_back("Idempotent-Replayed", "true");
     return response;
@@ -148,7 +148,7 @@ void act_on_job(Call call, Result<Command> command, int status) {
             if (!job) return reply.send(problem_of(job.error(), request_id));
             Response response = json(status, job_text(*job, secrets));
             if (status == 202)
-                response.headers.emplace_back("Location", "/api/v1/jobs/" + to_text(job->spec.id));
+                response.headers.emplace_back("Location", "/api/v1/jobs/" + to_text(job->spec->id));
             reply.send(std::move(response));
         });
 }

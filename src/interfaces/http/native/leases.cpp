@@ -20,7 +20,7 @@ namespace {
 std::string claimed_text(const Claimed& jobs, const LeaseSeal& seal) {
     std::string out;
     std::size_t size = 64;
-    for (const Job& job : jobs) size += 1200 + job.spec.payload.size();
+    for (const Job& job : jobs) size += 1200 + job.spec->payload.size();
     out.reserve(size);
     JsonWriter json(out);
     json.begin_object();
@@ -28,9 +28,9 @@ std::string claimed_text(const Claimed& jobs, const LeaseSeal& seal) {
     json.begin_array();
     for (const Job& job : jobs) {
         json.begin_object();
-        json.field("lease_id", seal.text({job.spec.id, job.lease->token}));
+        json.field("lease_id", seal.text({job.spec->id, job.lease->token}));
         json.field("lease_until", job.lease->until);
-        json.field("attempt", job.attempt);
+        json.field("attempt", job.now.attempt);
         json.key("job");
         write_job(json, job, SecretMarks::none());  // who works on it needs all of it
         json.end_object();
@@ -44,7 +44,7 @@ std::string claimed_text(const Claimed& jobs, const LeaseSeal& seal) {
 void give_back(App& app, const Claimed& jobs) {
     std::vector<HandBack> hand_backs;
     for (const Job& job : jobs) {
-        hand_backs.push_back({.lease = {job.spec.id, job.lease->token},
+        hand_backs.push_back({.lease = {job.spec->id, job.lease->token},
                               .reason = "the worker was gone before it got the job"});
     }
     if (!hand_backs.empty()) app.commands.post<HandBack>(std::move(hand_backs), [](auto) {});
@@ -132,10 +132,10 @@ void act_on_leases(Call call, std::string_view list, Read read, Write write) {
 }
 
 void write_reported(JsonWriter& json, const Job& job) {
-    json.field("job_id", job.spec.id);
-    json.field("state", to_text(job.state));
-    json.field("attempt", job.attempt);
-    json.field("run_after", job.run_after);
+    json.field("job_id", job.spec->id);
+    json.field("state", to_text(job.now.state));
+    json.field("attempt", job.now.attempt);
+    json.field("run_after", job.now.run_after);
 }
 
 auto job_renderer(const App& app) {

@@ -17,11 +17,12 @@ std::optional<std::string> status_text(const Event& event, const Job& job) {
     json.field("attempt", event.attempt);
     json.field("at", event.at);
     if (is_final(*event.to)) {
-        json.raw_field("result", job.result.empty() ? "null" : job.result);
+        json.raw_field("result", job.now.result.empty() ? "null" : job.now.result);
         json.field("error_code",
-                   job.error_code.empty() ? std::nullopt : std::optional(job.error_code));
-        json.field("error_message",
-                   job.error_message.empty() ? std::nullopt : std::optional(job.error_message));
+                   job.now.error_code.empty() ? std::nullopt : std::optional(job.now.error_code));
+        json.field("error_message", job.now.error_message.empty()
+                                        ? std::nullopt
+                                        : std::optional(job.now.error_message));
     } else {
         json.raw_field("detail", event.detail.empty() ? "null" : event.detail);
     }

@@ -26,10 +26,10 @@ HeldJobs held_jobs(JobReader& reader, const std::string& tenant) {
         const auto jobs = reader.list(running, before, {page, page_bytes});
         if (jobs.empty()) break;
         for (const Job& job : jobs) {
-            held[{job.spec.tenant, job.lease->worker_id}].push_back(job.spec.id);
+            held[{job.spec->tenant, job.lease->worker_id}].push_back(job.spec->id);
         }
         count += jobs.size();
-        before = jobs.back().spec.id;
+        before = jobs.back().spec->id;
     }
     return held;
 }
