@@ -114,14 +114,13 @@ void OutageLoad::work() {
 
 void OutageLoad::expect_all_kept(const PostgresServer& server) const {
     const auto count = [&](const std::string& of) { return server.ask("SELECT count" + of); };
-    EXPECT_EQ(count("(*) FROM sluice.job WHERE correlation_id LIKE 'key-%'"), keys_);
-    EXPECT_EQ(count("(DISTINCT correlation_id) FROM sluice.job WHERE correlation_id LIKE 'key-%'"),
-              keys_);
-    const std::int64_t once = count("(*) FROM sluice.job WHERE correlation_id = 'once'");
+    EXPECT_EQ(count("(*) FROM job WHERE correlation_id LIKE 'key-%'"), keys_);
+    EXPECT_EQ(count("(DISTINCT correlation_id) FROM job WHERE correlation_id LIKE 'key-%'"), keys_);
+    const std::int64_t once = count("(*) FROM job WHERE correlation_id = 'once'");
     EXPECT_GE(once, sent_once_);
     EXPECT_LE(once, sent_once_ + unknown_);
-    EXPECT_EQ(count("(*) FROM sluice.done"), reported_);
-    EXPECT_EQ(count("(DISTINCT e.job_id) FROM sluice.event e JOIN sluice.done d ON d.id = e.job_id "
+    EXPECT_EQ(count("(*) FROM done"), reported_);
+    EXPECT_EQ(count("(DISTINCT e.job_id) FROM event e JOIN done d ON d.id = e.job_id "
                     "AND d.state = e.to_state"),
               reported_);
     const Ended verified = run_sluice({"audit", "verify", "--store", server.url()});

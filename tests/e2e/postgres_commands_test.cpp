@@ -58,7 +58,7 @@ TEST_F(PostgresCommands, MigrateADatabaseThatMayBeInUse) {
 
     const Engine engine(database);
     EXPECT_EQ(on_database({"migrate", "up"}).code, 0);
-    execute("UPDATE sluice.migration SET checksum = 'another'");
+    execute("UPDATE migration SET checksum = 'another'");
     EXPECT_TRUE(has(on_database({"migrate", "status"}).output, "differs"));
     EXPECT_EQ(on_database({"migrate", "up"}).code, 1);
 }
@@ -81,7 +81,7 @@ TEST_F(PostgresCommands, AuditWhatEnginesHaveWritten) {
     const Ended exported = on_database({"audit", "export", "--logs"});
     EXPECT_EQ(lines_of(exported.output).size(), 1u + 3u + 1u + 1u) << exported.output;
 
-    execute("UPDATE sluice.event SET actor = 'somebody else' WHERE seq = 2");
+    execute("UPDATE event SET actor = 'somebody else' WHERE seq = 2");
     EXPECT_EQ(on_database({"audit", "verify"}).code, 6);
 }
 
@@ -219,16 +219,16 @@ TEST_F(PostgresCommands, StoreCopyThatIsKilledLeavesNothing) {
     {
         postgres::Connection obstacle({.url = database});
         obstacle.begin();
-        obstacle.execute("LOCK TABLE sluice.log IN ACCESS EXCLUSIVE MODE");
+        obstacle.execute("LOCK TABLE log IN ACCESS EXCLUSIVE MODE");
         Process copying({SLUICE_BINARY, "store", "copy", file, database});
         const char* const count_waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted";
         ASSERT_TRUE(eventually([&] { return ask(count_waiting) > 0; }));
         copying.send_signal(SIGKILL);
         ASSERT_TRUE(copying.wait(Millis(10'000)));
     }
-    EXPECT_EQ(ask("SELECT count(*) FROM sluice.job"), 0);
+    EXPECT_EQ(ask("SELECT count(*) FROM job"), 0);
     EXPECT_TRUE(eventually([&] { return copy().code == 0; })) << copy().errors;
-    EXPECT_EQ(ask("SELECT count(*) FROM sluice.job"), 1);
+    EXPECT_EQ(ask("SELECT count(*) FROM job"), 1);
 }
 
 TEST_F(PostgresCommands, StoreCopyRefusesWhatItCannotCopy) {

@@ -140,7 +140,7 @@ TEST_P(PostgresFrozenNode, LosesItsLocksToReportsThatWaitForThem) {
     EXPECT_EQ(Client(healthy->port()).get("/readyz").status, 200);
 
     go_on();
-    EXPECT_EQ(server.ask("SELECT count(*) FROM sluice.done WHERE state = 2"), accepted + 1);
+    EXPECT_EQ(server.ask("SELECT count(*) FROM done WHERE state = 2"), accepted + 1);
 }
 
 TEST_P(PostgresFrozenNode, LosesItsLeasesWhenTheirTimeIsOver) {
@@ -157,8 +157,8 @@ TEST_P(PostgresFrozenNode, LosesItsLeasesWhenTheirTimeIsOver) {
     EXPECT_EQ(ended, jobs);
 
     go_on();
-    EXPECT_EQ(server.ask("SELECT count(*) FROM sluice.done"), jobs + 1);
-    EXPECT_EQ(server.ask("SELECT count(*) FROM sluice.done WHERE result IS NOT NULL"), 0)
+    EXPECT_EQ(server.ask("SELECT count(*) FROM done"), jobs + 1);
+    EXPECT_EQ(server.ask("SELECT count(*) FROM done WHERE result IS NOT NULL"), 0)
         << "the report that came too late counts";
 }
 

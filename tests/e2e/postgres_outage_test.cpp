@@ -33,13 +33,13 @@ class PostgresOutage : public testing::Test {
             event + " ON " + table + " FOR EACH ROW " + when + " EXECUTE FUNCTION public.dawdle()");
     }
     void slow_down_commits() {
-        slow_down("UPDATE", "sluice.seat", "WHEN (NEW.commits = OLD.commits + 1)");
+        slow_down("UPDATE", "seat", "WHEN (NEW.commits = OLD.commits + 1)");
     }
-    void slow_down_inserts() { slow_down("INSERT", "sluice.job", ""); }
+    void slow_down_inserts() { slow_down("INSERT", "job", ""); }
     bool has_slow_one() const {
         return server.ask("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") > 0;
     }
-    std::int64_t jobs() const { return server.ask("SELECT count(*) FROM sluice.job"); }
+    std::int64_t jobs() const { return server.ask("SELECT count(*) FROM job"); }
 
     // Submits a job and has something done to the database while its commit is under way.
     Response submit_during(const Engine& engine, const std::function<void()>& meanwhile) {

@@ -24,7 +24,7 @@ SELECT json_build_object('kind', 'row', 'row', json_build_object(
     'to', coalesce(e.to_state, -1), 'attempt', e.attempt, 'lease', coalesce(e.lease, 0),
     'at', e.at, 'log_seq', e.log_seq, 'actor', e.actor, 'detail', coalesce(e.detail, ''),
     'result', coalesce(d.result, ''), 'hash', encode(e.hash, 'hex')))::text
-FROM sluice.event e LEFT JOIN sluice.done d ON d.id = e.job_id ORDER BY e.job_id, e.seq)";
+FROM event e LEFT JOIN done d ON d.id = e.job_id ORDER BY e.job_id, e.seq)";
 
 void write_sqlite_rows(const std::string& path, std::ofstream& file) {
     sqlite3* database = nullptr;

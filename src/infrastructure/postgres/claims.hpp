@@ -10,7 +10,7 @@
 
 namespace sluice::postgres {
 
-// Takes jobs out of sluice.ready for claims, with the keys that they need.
+// Takes jobs out of the table ready for claims, with the keys that they need.
 //
 // A job whose key is held by another is parked at that key, so that no later claim walks over it;
 // when the key is freed, the first one of each lane comes back (Work::settle_keys).

@@ -39,9 +39,14 @@ constexpr const char* queue_settings =
     "SET lock_timeout = '500ms'; SET statement_timeout = '4s';"
     "SET idle_in_transaction_session_timeout = '5s'";
 
+// Where a pooler lends sessions to many, the search path is that of each transaction. It is sent
+// with what the transaction begins with, and costs no round trip.
+constexpr Query path_of_transaction{"", "SELECT set_config('search_path', $1::text, true)"};
+
 constexpr Query queue_settings_of_transaction{
     "queue_settings",
-    "SELECT set_config('jit', 'off', true), set_config('enable_hashjoin', 'off', true),"
+    "SELECT set_config('search_path', $1::text, true),"
+    " set_config('jit', 'off', true), set_config('enable_hashjoin', 'off', true),"
     " set_config('enable_mergejoin', 'off', true), set_config('enable_bitmapscan', 'off', true),"
     " set_config('enable_seqscan', 'off', true),"
     " set_config('max_parallel_workers_per_gather', '0', true),"
@@ -70,6 +75,7 @@ constexpr const char* keepalive_settings =
 
 Connection::Connection(const ConnectOptions& options)
     : pipeline_(std::make_unique<Pipeline>(connect(options), options.connect_patience)),
+      schema_(options.schema),
       works_on_queue_(options.works_on_queue),
       node_mark_(options.node_mark) {
     // A pooler invents the number that it tells when one connects.
@@ -78,6 +84,7 @@ Connection::Connection(const ConnectOptions& options)
     sync();
     if (!is_pooled()) {
         execute(mark_session(node_mark_) + keepalive_settings +
+                fmt::format("SET search_path = {};", schema_.search_path()) +
                 (works_on_queue_ ? queue_settings : other_settings));
     }
     set_patience(options.answer_patience);
@@ -106,6 +113,7 @@ int Connection::socket() const {
 }
 
 Connection::Ticket Connection::post(const Query& query, const Params& params) {
+    set_path_if_transaction_starts();
     return pipeline_->send(query, params, Answer::kept);
 }
 
@@ -114,16 +122,23 @@ Result Connection::take(Ticket ticket) {
 }
 
 void Connection::send(const Query& query, const Params& params) {
+    set_path_if_transaction_starts();
     pipeline_->send(query, params, Answer::dropped);
 }
 
 void Connection::begin() {
     start_transaction(begin_query);
-    if (works_on_queue_ && is_pooled()) send(queue_settings_of_transaction);
+    if (!is_pooled()) return;
+    if (works_on_queue_) {
+        send(queue_settings_of_transaction, Params(schema_.search_path()));
+    } else {
+        set_path_of_transaction();
+    }
 }
 
 void Connection::begin_snapshot() {
     start_transaction(begin_snapshot_query);
+    if (is_pooled()) set_path_of_transaction();
 }
 
 // What was sent before is not to become a part of the transaction. The wait is for poolers: they
@@ -131,14 +146,22 @@ void Connection::begin_snapshot() {
 void Connection::start_transaction(const Query& query) {
     sync();
     pipeline_->drop_kept();
-    send(query);
+    pipeline_->send(query, {}, Answer::dropped);
     pipeline_->set_has_begun(true);
     if (is_pooled() && node_mark_ != 0) send(mark_transaction, Params(node_mark_));
 }
 
+void Connection::set_path_of_transaction() {
+    pipeline_->send(path_of_transaction, Params(schema_.search_path()), Answer::dropped);
+}
+
+void Connection::set_path_if_transaction_starts() {
+    if (is_pooled() && pipeline_->starts_transaction()) set_path_of_transaction();
+}
+
 void Connection::commit() {
     pipeline_->set_has_begun(false);
-    const Ticket ticket = post(commit_query);
+    const Ticket ticket = pipeline_->send(commit_query, {}, Answer::kept);
     pipeline_->send_sync();
     pipeline_->drain();
     // A transaction that has failed ends with this word, and no error.
@@ -153,7 +176,7 @@ void Connection::roll_back() noexcept {
     pipeline_->drop_kept();
     if (is_lost() || !pipeline_->is_in_transaction()) return;
     try {
-        send(roll_back_query);
+        pipeline_->send(roll_back_query, {}, Answer::dropped);
     } catch (const ConnectionLost&) {
         return;
     }
@@ -166,8 +189,14 @@ void Connection::sync() {
 }
 
 void Connection::execute(const std::string& text) {
+    const std::string path =
+        is_pooled() ? fmt::format("SET LOCAL search_path = {};", schema_.search_path()) : "";
+    execute_alone(path + text);
+}
+
+void Connection::execute_alone(const std::string& statement) {
     sync();
-    pipeline_->run_text(text);
+    pipeline_->run_text(statement);
 }
 
 std::vector<Connection::Notification> Connection::wait_for_notifications(Millis patience,

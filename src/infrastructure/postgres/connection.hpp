@@ -10,6 +10,7 @@
 #include "application/ports/store.hpp"
 #include "infrastructure/postgres/columns.hpp"
 #include "infrastructure/postgres/result.hpp"
+#include "infrastructure/postgres/schema_name.hpp"
 
 namespace sluice::postgres {
 
@@ -52,6 +53,7 @@ struct Query {
 
 struct ConnectOptions {
     std::string url;  // postgres://…, as libpq takes it; several hosts are fine
+    SchemaName schema{};
     std::string application_name = "sluice";
     Millis connect_patience{2000};  // for one try of all hosts
     Millis answer_patience{5000};   // a server that is silent for longer counts as gone
@@ -65,6 +67,8 @@ struct ConnectOptions {
 
 // One connection, always in pipeline mode: statements are sent without waiting, and their results
 // are fetched when they are needed, in order. Used by one thread at a time.
+//
+// Every statement finds tables by the search path of the schema, also when a pooler is in between.
 //
 // After any exception the open transaction is over, on the server or soon; call roll_back(), which
 // makes the connection usable again or finds that it is lost.
@@ -85,6 +89,7 @@ class Connection {
     // settings, nor LISTEN outlive a transaction.
     bool is_pooled() const;
     int socket() const;
+    const SchemaName& schema() const { return schema_; }
 
     using Ticket = std::uint64_t;
 
@@ -112,6 +117,9 @@ class Connection {
     // transaction of its own, unless the text has its own BEGIN or one is open.
     void execute(const std::string& text);
 
+    // Runs a statement that may be in no transaction, such as VACUUM; it qualifies what it names.
+    void execute_alone(const std::string& statement);
+
     // ── only for a connection that listens ──
     // Waits up to `patience` for a notification, or until `wake` (an eventfd) is readable, and
     // returns what has come.
@@ -123,8 +131,11 @@ class Connection {
 
   private:
     void start_transaction(const Query& query);
+    void set_path_of_transaction();
+    void set_path_if_transaction_starts();
 
     std::unique_ptr<Pipeline> pipeline_;
+    SchemaName schema_;
     bool works_on_queue_;
     std::int64_t node_mark_;
 };

@@ -17,22 +17,22 @@ namespace {
 // One row for each key, in their order.
 constexpr Query find_entities{"find_entities", "SELECT " SLUICE_ENTITY_COLUMNS R"sql(
 FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS wanted (tenant, kind, id, nth)
-LEFT JOIN LATERAL (SELECT * FROM sluice.entity x WHERE x.tenant = wanted.tenant
+LEFT JOIN LATERAL (SELECT * FROM entity x WHERE x.tenant = wanted.tenant
     AND x.kind = wanted.kind AND x.id = wanted.id OFFSET 0) e ON true
 ORDER BY wanted.nth)sql"};
 constexpr Query lock_entities{"lock_entities", "SELECT " SLUICE_ENTITY_COLUMNS R"sql(
 FROM unnest($1::text[], $2::text[], $3::text[]) u(tenant, kind, id)
-CROSS JOIN LATERAL (SELECT * FROM sluice.entity x WHERE x.tenant = u.tenant
+CROSS JOIN LATERAL (SELECT * FROM entity x WHERE x.tenant = u.tenant
     AND x.kind = u.kind AND x.id = u.id FOR UPDATE) e)sql"};
 constexpr Query list_entity_events{"list_entity_events", R"sql(
-SELECT seq, at, action, from_state, to_state, actor, job, detail FROM sluice.entity_event
+SELECT seq, at, action, from_state, to_state, actor, job, detail FROM entity_event
 WHERE tenant = $1::text AND kind = $2::text AND id = $3::text AND seq > $4::int8
 ORDER BY seq LIMIT $5::int8)sql"};
 
 // {} stands for the number of the condition's parameter. These have no name and are planned each
 // time, with their values.
-constexpr char list_entities[] = "SELECT " SLUICE_ENTITY_COLUMNS " FROM sluice.entity e WHERE true";
-constexpr char count_entities[] = "SELECT count(*) FROM sluice.entity e WHERE true";
+constexpr char list_entities[] = "SELECT " SLUICE_ENTITY_COLUMNS " FROM entity e WHERE true";
+constexpr char count_entities[] = "SELECT count(*) FROM entity e WHERE true";
 constexpr char is_tenant[] = " AND e.tenant = ${}::text";
 constexpr char is_kind[] = " AND e.kind = ${}::text";
 constexpr char is_parent[] = " AND e.parent = ${}::text";

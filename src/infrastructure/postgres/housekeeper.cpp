@@ -25,16 +25,16 @@ constexpr Millis answer_patience = 90s;
 // their rate falls to a third.
 constexpr Query find_littered{"find_littered", R"sql(
 SELECT relname::text FROM pg_stat_user_tables
-WHERE schemaname = 'sluice' AND n_dead_tup > 20000
+WHERE schemaname = current_schema() AND n_dead_tup > 20000
     AND relname IN ('ready', 'lease', 'requeued', 'timed', 'held', 'parked', 'seat'))sql"};
 
 // Nodes of an older version do not say of which project and type a job was that they have ended, so
 // that lists by type and state leave it out. They are gone soon after the first newer one has come.
 constexpr const char* name_projects = R"sql(
-UPDATE sluice.done d SET project = j.project, type = j.type FROM sluice.job j
+UPDATE done d SET project = j.project, type = j.type FROM job j
 WHERE j.project IS NOT NULL AND d.id = j.id AND d.project IS NULL
     AND (SELECT applied_at > (extract(epoch FROM now()) - 7 * 86400) * 1000000
-         FROM sluice.migration WHERE number = 4))sql";
+         FROM migration WHERE number = 4))sql";
 
 }  // namespace
 
@@ -133,10 +133,9 @@ void Housekeeper::vacuum() {
     connection().sync();
     const Result littered = connection().take(ticket);
     for (int i = 0; i < littered.rows(); ++i) {
-        connection().execute(
-            "VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON, TRUNCATE OFF, PARALLEL 0) "
-            "sluice." +
-            Row(littered, i).text());
+        connection().execute_alone(
+            "VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON, TRUNCATE OFF, PARALLEL 0) " +
+            connection().schema().quoted() + "." + Row(littered, i).text());
     }
 }
 

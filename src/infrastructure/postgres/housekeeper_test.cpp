@@ -53,25 +53,25 @@ TEST_F(PostgresHousekeeper, AddsWindowsAndDropsThoseThatAreOver) {
         "SELECT count(*) = 3 AND (min(substr(relname, 5)::int8) + 1) * 604800 > "
         "extract(epoch FROM now()) - 1577836800 + 99 * 86400 "
         "FROM pg_class JOIN pg_inherits ON inhrelid = oid "
-        "WHERE inhparent = 'sluice.job'::regclass";
+        "WHERE inhparent = 'job'::regclass";
     EXPECT_TRUE(eventually_one(weeks));
 }
 
 TEST_F(PostgresHousekeeper, FillsInWhatNodesOfAnOlderVersionLeaveOut) {
     connection.execute(R"sql(
-INSERT INTO sluice.job
+INSERT INTO job
 SELECT n, 'default', 'q', 't', 0, n, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, NULL, false, false,
     CASE n WHEN 1 THEN 'p' END, NULL, NULL, NULL, NULL, NULL, sha256(''), sha256(''), '1'
 FROM generate_series(1, 2) n;
-INSERT INTO sluice.done (id, state, completed_at, attempt, log_seq, event_seq, head_hash)
-SELECT id, 3, 1, 1, 0, 2, sha256('') FROM sluice.job)sql");
+INSERT INTO done (id, state, completed_at, attempt, log_seq, event_seq, head_hash)
+SELECT id, 3, 1, 1, 0, 2, sha256('') FROM job)sql");
     Housekeeper housekeeper(options(0s), time);
 
     housekeeper.look_around(false);
 
-    EXPECT_TRUE(eventually_one(
-        "SELECT count(*) FROM sluice.done WHERE id = 1 AND project = 'p' AND type = 't'"));
-    EXPECT_EQ(ask("SELECT count(*) FROM sluice.done WHERE project IS NULL AND type IS NULL"), 1);
+    EXPECT_TRUE(
+        eventually_one("SELECT count(*) FROM done WHERE id = 1 AND project = 'p' AND type = 't'"));
+    EXPECT_EQ(ask("SELECT count(*) FROM done WHERE project IS NULL AND type IS NULL"), 1);
 }
 
 TEST_F(PostgresHousekeeper, KeepsEverythingWhenNothingIsSaid) {
@@ -82,15 +82,15 @@ TEST_F(PostgresHousekeeper, KeepsEverythingWhenNothingIsSaid) {
 
     EXPECT_TRUE(
         eventually_one("SELECT count(*) = 6 FROM pg_inherits "
-                       "WHERE inhparent = 'sluice.job'::regclass"));
+                       "WHERE inhparent = 'job'::regclass"));
 }
 
 TEST_F(PostgresHousekeeper, VacuumsWhatIsLittered) {
-    connection.execute("ALTER TABLE sluice.ready SET (autovacuum_enabled = off)");
+    connection.execute("ALTER TABLE ready SET (autovacuum_enabled = off)");
     {
         Connection other({.url = url});  // its counts are known once it has gone
-        other.execute("INSERT INTO sluice.ready SELECT 1, 0, n FROM generate_series(1, 30000) n");
-        other.execute("DELETE FROM sluice.ready");
+        other.execute("INSERT INTO ready SELECT 1, 0, n FROM generate_series(1, 30000) n");
+        other.execute("DELETE FROM ready");
     }
     const std::string counts = " FROM pg_stat_user_tables WHERE relname = 'ready'";
     ASSERT_TRUE(eventually_one("SELECT n_dead_tup > 20000" + counts));
@@ -104,12 +104,12 @@ TEST_F(PostgresHousekeeper, VacuumsWhatIsLittered) {
 
 TEST_F(PostgresHousekeeper, StopsInTheMiddleOfAStatement) {
     time.set(time.now() + 100 * 24h);
-    connection.execute("BEGIN; LOCK TABLE sluice.lease");
+    connection.execute("BEGIN; LOCK TABLE lease");
     auto housekeeper = std::make_unique<Housekeeper>(options(30 * 24h), time);
     housekeeper->look_around(false);
     ASSERT_TRUE(
         eventually_one("SELECT count(*) FROM pg_locks WHERE NOT granted "
-                       "AND relation = 'sluice.lease'::regclass"));
+                       "AND relation = 'lease'::regclass"));
 
     const Duration start = since_boot();
     housekeeper.reset();

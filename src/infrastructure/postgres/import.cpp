@@ -30,14 +30,14 @@ constexpr Query be_patient{"", R"sql(
 SELECT set_config('lock_timeout', '2s', true), set_config('statement_timeout', '0', true),
     set_config('idle_in_transaction_session_timeout', '0', true))sql"};
 // No engine can take a seat or sign a commit meanwhile, and no other copy can begin.
-constexpr Query shut_out{"", "LOCK TABLE sluice.seat IN SHARE ROW EXCLUSIVE MODE"};
+constexpr Query shut_out{"", "LOCK TABLE seat IN SHARE ROW EXCLUSIVE MODE"};
 constexpr Query find_obstacles{"", R"sql(
-SELECT EXISTS (SELECT FROM sluice.job) OR EXISTS (SELECT FROM sluice.idempotency)
-        OR EXISTS (SELECT FROM sluice.entity),
-    (SELECT min(name) FROM sluice.seat WHERE until > now() + interval '105 seconds'))sql"};
+SELECT EXISTS (SELECT FROM job) OR EXISTS (SELECT FROM idempotency)
+        OR EXISTS (SELECT FROM entity),
+    (SELECT min(name) FROM seat WHERE until > now() + interval '105 seconds'))sql"};
 // Whoever holds a job has heard nothing for as long as all of this took.
 constexpr Query renew_leases{"", R"sql(
-UPDATE sluice.lease
+UPDATE lease
 SET until = (extract(epoch FROM clock_timestamp()) * 1000000)::int8 + term)sql"};
 constexpr Query wait_for_all{"", "SELECT 1"};
 

@@ -13,9 +13,9 @@ namespace {
 constexpr int page = 500;
 
 constexpr Query count_all{"", R"sql(
-SELECT (SELECT count(*) FROM sluice.job), (SELECT count(*) FROM sluice.event),
-    (SELECT count(*) FROM sluice.log), (SELECT count(*) FROM sluice.idempotency),
-    (SELECT count(*) FROM sluice.entity), (SELECT count(*) FROM sluice.entity_event))sql"};
+SELECT (SELECT count(*) FROM job), (SELECT count(*) FROM event),
+    (SELECT count(*) FROM log), (SELECT count(*) FROM idempotency),
+    (SELECT count(*) FROM entity), (SELECT count(*) FROM entity_event))sql"};
 
 [[noreturn]] void fail(const std::string& what) {
     throw std::runtime_error("the copy is not the same as its source, and is given up: " + what);

@@ -111,11 +111,11 @@ TEST_F(ImportEntitiesTest, NoticesWhateverDiffersFromTheSource) {
 
     EXPECT_NO_THROW(check_after("SELECT 1"));
     connection.roll_back();
-    for (const char* change : {"DELETE FROM sluice.entity WHERE id = 'a'",
-                               "UPDATE sluice.entity SET state = 'x' WHERE id = 'a'",
-                               "UPDATE sluice.entity SET attributes = '{}' WHERE id = 'a'",
-                               "UPDATE sluice.entity_event SET detail = 'x' WHERE id = 'a'",
-                               "DELETE FROM sluice.entity_event WHERE id = 'b' AND seq = 2"}) {
+    for (const char* change :
+         {"DELETE FROM entity WHERE id = 'a'", "UPDATE entity SET state = 'x' WHERE id = 'a'",
+          "UPDATE entity SET attributes = '{}' WHERE id = 'a'",
+          "UPDATE entity_event SET detail = 'x' WHERE id = 'a'",
+          "DELETE FROM entity_event WHERE id = 'b' AND seq = 2"}) {
         EXPECT_THROW(check_after(change), std::runtime_error) << change;
         connection.roll_back();
     }

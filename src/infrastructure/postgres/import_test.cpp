@@ -52,7 +52,7 @@ class ImportTest : public testing::Test {
 
     std::int64_t count(const std::string& table) {
         Connection connection({.url = target.url()});
-        const std::string text = "SELECT count(*) FROM sluice." + table;
+        const std::string text = "SELECT count(*) FROM " + table;
         const Result counted = connection.ask({"", text});
         connection.sync();
         return Row(counted, 0).integer();
@@ -274,12 +274,10 @@ TEST_F(ImportTest, NoticesWhateverDiffersFromTheSource) {
     EXPECT_NO_THROW(check_after("SELECT 1"));
     connection.roll_back();
     for (const char* change :
-         {"UPDATE sluice.job SET priority = 5", "UPDATE sluice.done SET state = 3",
-          "UPDATE sluice.done SET result = 'x'",
-          "UPDATE sluice.event SET actor = 'x' WHERE seq = 2",
-          "UPDATE sluice.log SET message = 'x' WHERE seq = 1",
-          "DELETE FROM sluice.log WHERE seq = 1", "DELETE FROM sluice.event WHERE seq = 3",
-          "DELETE FROM sluice.idempotency"}) {
+         {"UPDATE job SET priority = 5", "UPDATE done SET state = 3",
+          "UPDATE done SET result = 'x'", "UPDATE event SET actor = 'x' WHERE seq = 2",
+          "UPDATE log SET message = 'x' WHERE seq = 1", "DELETE FROM log WHERE seq = 1",
+          "DELETE FROM event WHERE seq = 3", "DELETE FROM idempotency"}) {
         EXPECT_THROW(check_after(change), std::runtime_error) << change;
         connection.roll_back();
     }

@@ -10,19 +10,20 @@ SELECT current_setting('server_version'), current_setting('autovacuum') = 'on',
     (SELECT count(*)::int4 FROM pg_stat_activity
      WHERE datname = current_database() AND state LIKE 'idle in transaction%'
         AND state_change < now() - interval '5 minutes'),
-    to_regclass('sluice.seat') IS NOT NULL AND to_regclass('sluice.duty') IS NOT NULL)sql"};
+    to_regclass($1::text || '.seat') IS NOT NULL
+        AND to_regclass($1::text || '.duty') IS NOT NULL)sql"};
 
 // Seats are renewed for two minutes every other second; see tick.cpp for who counts.
 constexpr Query list_nodes{"", R"sql(
 SELECT s.name, count(*)::int4, bool_or(s.owner = d.owner AND d.until > now())
-FROM sluice.seat s JOIN sluice.duty d ON d.name = 'watch'
+FROM seat s JOIN duty d ON d.name = 'watch'
 WHERE s.until > now() + interval '105 seconds' GROUP BY s.owner, s.name ORDER BY s.name)sql"};
 
 // See silent_nodes.cpp for marks.
 constexpr Query count_foreign_sessions{"", R"sql(
 SELECT count(*)::int4 FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
 WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND a.datname = current_database()
-    AND EXISTS (SELECT FROM sluice.seat s WHERE s.owner = (l.classid::int8 << 32) | l.objid::int8)
+    AND EXISTS (SELECT FROM seat s WHERE s.owner = (l.classid::int8 << 32) | l.objid::int8)
     AND NOT pg_has_role(a.usesysid, 'MEMBER')
     AND NOT pg_has_role('pg_signal_backend', 'MEMBER'))sql"};
 
@@ -43,7 +44,7 @@ std::vector<LivingNode> read_nodes(Connection& connection) {
 }  // namespace
 
 Inspection inspect(Connection& connection) {
-    const Result result = connection.ask(inspect_server);
+    const Result result = connection.ask(inspect_server, Params(connection.schema().quoted()));
     connection.sync();
     Row row(result, 0);
     Inspection seen;

@@ -14,22 +14,22 @@ namespace {
 // Jobs 1 to 5000 have ended, each hundredth of them badly; all but the first seven. The worker of
 // one has not stopped yet.
 constexpr const char* deep_archive = R"sql(
-INSERT INTO sluice.job
+INSERT INTO job
 SELECT n, CASE n % 1000 WHEN 0 THEN 'acme' ELSE 'default' END, 'q', 't', 0, n, NULL,
     CASE n % 1000 WHEN 1 THEN '3:gpu' END, CASE n % 1000 WHEN 2 THEN 's' END, NULL, NULL, NULL,
     1, 0, NULL, false, false, CASE n % 1000 WHEN 6 THEN 'p' END, NULL,
     CASE n % 1000 WHEN 3 THEN 'e' END, NULL,
     CASE n % 1000 WHEN 4 THEN 'c' END, CASE n % 1000 WHEN 5 THEN 1 END, sha256(''), sha256(''), '1'
 FROM generate_series(1, 5000) n;
-INSERT INTO sluice.done SELECT id, CASE id % 100 WHEN 0 THEN 3 ELSE 2 END, 1, 1, 1, NULL, NULL,
+INSERT INTO done SELECT id, CASE id % 100 WHEN 0 THEN 3 ELSE 2 END, 1, 1, 1, NULL, NULL,
     NULL, NULL, NULL, NULL, 0, 2, sha256(''), project, CASE WHEN project IS NOT NULL THEN type END
-    FROM sluice.job WHERE id > 7;
-INSERT INTO sluice.lane (id, tenant, queue, type) VALUES (1, 'default', 'q', 't');
-INSERT INTO sluice.ready VALUES (1, 0, 1), (1, 0, 2);
-INSERT INTO sluice.timed VALUES (9, 3, 1, 0);
-INSERT INTO sluice.parked VALUES ('default', 'k', 1, 0, 4, '1:k');
-INSERT INTO sluice.blocker VALUES (3, 5, 1, 0), (4, 5, 1, 1);
-INSERT INTO sluice.lease SELECT n, n, 'w', 1, 1, 1, false, 0, 0, 1, NULL, NULL, NULL, NULL, NULL,
+    FROM job WHERE id > 7;
+INSERT INTO lane (id, tenant, queue, type) VALUES (1, 'default', 'q', 't');
+INSERT INTO ready VALUES (1, 0, 1), (1, 0, 2);
+INSERT INTO timed VALUES (9, 3, 1, 0);
+INSERT INTO parked VALUES ('default', 'k', 1, 0, 4, '1:k');
+INSERT INTO blocker VALUES (3, 5, 1, 0), (4, 5, 1, 1);
+INSERT INTO lease SELECT n, n, 'w', 1, 1, 1, false, 0, 0, 1, NULL, NULL, NULL, NULL, NULL,
     NULL, 0, 2, sha256(''), NULL, n > 7 FROM unnest('{6,7,4001}'::int8[]) n;
 ANALYZE;
 )sql";
@@ -185,12 +185,12 @@ TEST_F(PostgresJobQueries, ListsAreDrivenByTheTableOrIndexThatIsShortest) {
 // 30,000 ended jobs of one type, of which four failed: what is looked at are those four.
 TEST_F(PostgresJobQueries, AListByTypeAndStateDoesNotGrowWithTheProject) {
     connection.execute(R"sql(
-INSERT INTO sluice.job
+INSERT INTO job
 SELECT n, 'default', 'q', 'often', 0, n, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, NULL, false,
     false, 'big', NULL, NULL, NULL, NULL, NULL, sha256(''), sha256(''), '1'
 FROM generate_series(10001, 40000) n;
-INSERT INTO sluice.done SELECT id, CASE WHEN id < 10005 THEN 3 ELSE 2 END, 1, 1, 1, NULL, NULL,
-    NULL, NULL, NULL, NULL, 0, 2, sha256(''), project, type FROM sluice.job WHERE id > 10000;
+INSERT INTO done SELECT id, CASE WHEN id < 10005 THEN 3 ELSE 2 END, 1, 1, 1, NULL, NULL,
+    NULL, NULL, NULL, NULL, 0, 2, sha256(''), project, type FROM job WHERE id > 10000;
 ANALYZE;
 )sql");
     const JobFilter failed{.states = {JobState::failed}, .type = "often", .project = "big"};
@@ -225,9 +225,9 @@ TEST_F(PostgresJobQueries, AReaderSaysThatTheStoreIsUnavailable) {
     PostgresReader lost({.url = options.url + "_that_is_not_there"});
 
     EXPECT_THROW(lost.find_one(JobId{1}), StoreUnavailable);
-    connection.execute("ALTER TABLE sluice.log RENAME TO gone");
+    connection.execute("ALTER TABLE log RENAME TO gone");
     EXPECT_THROW(reader.logs(JobId{1}, 0, 1), StoreUnavailable);
-    connection.execute("ALTER TABLE sluice.gone RENAME TO log");
+    connection.execute("ALTER TABLE gone RENAME TO log");
     EXPECT_NO_THROW(reader.logs(JobId{1}, 0, 1));
 }
 

@@ -8,7 +8,7 @@ namespace {
 constexpr Query list_windows{"list_windows", R"sql(
 SELECT substr(c.relname, 5)::int8, pg_get_expr(c.relpartbound, c.oid) LIKE '%MINVALUE%'
 FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-WHERE i.inhparent = to_regclass('sluice.job'))sql"};
+WHERE i.inhparent = to_regclass('job'))sql"};
 
 }  // namespace
 

@@ -7,7 +7,7 @@ namespace sluice::postgres {
 namespace {
 
 constexpr Query find_news{"find_lanes", R"sql(
-SELECT id, number, tenant, queue, type, labels FROM sluice.lane WHERE number > $1::int8)sql"};
+SELECT id, number, tenant, queue, type, labels FROM lane WHERE number > $1::int8)sql"};
 
 // A transaction takes its numbers before its commit makes them visible, so that smaller ones than
 // the largest that is known may still appear. What has appeared even later is found by load().

@@ -17,7 +17,7 @@ using LaneId = std::int64_t;
 // Names a lane everywhere alike, without asking anybody.
 LaneId lane_id(const Lane& lane);
 
-// The lanes that this process knows to be in sluice.lane. They are never removed there.
+// The lanes that this process knows to be in the table lane. They are never removed there.
 // Thread-safe.
 class Lanes {
   public:
@@ -31,7 +31,7 @@ class Lanes {
     // Adds lanes whose rows are committed.
     void add(LaneId id, const Lane& lane);
 
-    // Rows of sluice.lane that are, or may be, new to this process: a statement to post, and what
+    // Rows of lane that are, or may be, new to this process: a statement to post, and what
     // to do with its result. Returns whether there was a lane that was not known. Numbers are given
     // before the commit, so that the last few are always read again. Those that are not committed
     // yet, because the asking session has made them itself, are left out.

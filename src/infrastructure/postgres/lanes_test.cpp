@@ -30,7 +30,7 @@ class PostgresLanes : public testing::Test {
     PostgresLanes() { migrate(connection); }
 
     void insert(const Lane& lane, const std::string& labels) {
-        connection.execute("INSERT INTO sluice.lane (id, tenant, queue, type, labels) VALUES (" +
+        connection.execute("INSERT INTO lane (id, tenant, queue, type, labels) VALUES (" +
                            std::to_string(lane_id(lane)) + ", '" + lane.tenant + "', '" +
                            lane.queue + "', '" + lane.type + "', " + labels + ")");
     }
@@ -73,7 +73,7 @@ TEST_F(PostgresLanes, AreNewOnlyOnce) {
 // Numbers are given before the commit, so that a smaller one may appear after a larger one.
 TEST_F(PostgresLanes, AreFoundWhenTheyWereCommittedLate) {
     Connection slow{{.url = url}};
-    slow.execute("BEGIN; INSERT INTO sluice.lane (id, tenant, queue, type) VALUES (" +
+    slow.execute("BEGIN; INSERT INTO lane (id, tenant, queue, type) VALUES (" +
                  std::to_string(lane_id(mail)) + ", 'default', 'default', 'mail')");
     insert(render, "'4:disk3:gpu'");
     ASSERT_TRUE(take_news());

@@ -11,16 +11,16 @@ constexpr Migration embedded[] = {
 constexpr Millis patience_with_a_step = std::chrono::hours(24);
 
 constexpr Query find_places{"", R"sql(
-SELECT to_regnamespace('sluice') IS NOT NULL, to_regclass('sluice.migration') IS NOT NULL)sql"};
-constexpr const char* create_schema = "CREATE SCHEMA sluice";
+SELECT to_regnamespace($1::text) IS NOT NULL,
+    to_regclass($1::text || '.migration') IS NOT NULL)sql"};
 constexpr const char* create_table = R"sql(
-CREATE TABLE sluice.migration (
+CREATE TABLE migration (
     number integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,
     applied_at bigint NOT NULL))sql";
 constexpr Query list_applied{
-    "", "SELECT number, name, checksum, applied_at FROM sluice.migration ORDER BY number"};
+    "", "SELECT number, name, checksum, applied_at FROM migration ORDER BY number"};
 constexpr Query insert_applied{"", R"sql(
-INSERT INTO sluice.migration (number, name, checksum, applied_at)
+INSERT INTO migration (number, name, checksum, applied_at)
 VALUES ($1::int4, $2::text, $3::text,
     (extract(epoch FROM clock_timestamp()) * 1000000)::int8))sql"};
 
@@ -33,13 +33,29 @@ SELECT set_config('lock_timeout', '2s', true), set_config('statement_timeout', '
 constexpr Query lock{"", "SELECT pg_advisory_xact_lock(126909663503205)"};
 constexpr Query wait_forever{"", "SELECT set_config('lock_timeout', '0', true)"};
 
+// The steps up to this one were written when the schema had one name only, and say it. What was
+// released is never changed, so the qualifier is taken out of the text as it is run: what the text
+// makes is then made in the schema of the connection.
+constexpr int last_qualified_step = 4;
+constexpr std::string_view qualifier = "sluice.";
+
+std::string text_of(const Migration& step) {
+    std::string text(step.text);
+    if (step.number > last_qualified_step) return text;
+    for (std::size_t at = text.find(qualifier); at != std::string::npos;
+         at = text.find(qualifier, at)) {
+        text.erase(at, qualifier.size());
+    }
+    return text;
+}
+
 struct Places {
     bool schema = false;
     bool table = false;
 };
 
 Places find(Connection& connection) {
-    const Result found = connection.ask(find_places);
+    const Result found = connection.ask(find_places, Params(connection.schema().quoted()));
     Row row(found, 0);
     const bool schema = row.flag();
     return {schema, row.flag()};
@@ -81,7 +97,7 @@ void begin_alone(Connection& connection) {
 // The right to create a schema is asked for only where there is none.
 void make_place(Connection& connection) {
     const Places places = find(connection);
-    if (!places.schema) connection.execute(create_schema);
+    if (!places.schema) connection.execute("CREATE SCHEMA " + connection.schema().quoted());
     if (!places.table) connection.execute(create_table);
 }
 
@@ -97,7 +113,7 @@ bool apply_next(Connection& connection, std::span<const Migration> known) {
     }
     const Migration& next = missing.front();
     make_place(connection);
-    connection.execute(std::string(next.text));
+    connection.execute(text_of(next));
     connection.send(insert_applied, Params(next.number, next.name, checksum_of(next)));
     connection.commit();
     return missing.size() > 1;

@@ -10,11 +10,10 @@
 namespace sluice::postgres {
 namespace {
 
-constexpr Migration first{1, "0001_first",
-                          "CREATE TABLE sluice.a (x int); CREATE TABLE sluice.b ()"};
-constexpr Migration second{2, "0002_second", "CREATE TABLE sluice.c (x int)"};
-constexpr Migration broken{2, "0002_broken", "CREATE TABLE sluice.c (); CREATE TABLE sluice.a ()"};
-constexpr Migration slow{2, "0002_slow", "CREATE TABLE sluice.c (x int); SELECT pg_sleep(60)"};
+constexpr Migration first{1, "0001_first", "CREATE TABLE a (x int); CREATE TABLE b ()"};
+constexpr Migration second{2, "0002_second", "CREATE TABLE c (x int)"};
+constexpr Migration broken{2, "0002_broken", "CREATE TABLE c (); CREATE TABLE a ()"};
+constexpr Migration slow{2, "0002_slow", "CREATE TABLE c (x int); SELECT pg_sleep(60)"};
 
 class PostgresMigrations : public testing::Test {
   protected:
@@ -26,7 +25,7 @@ class PostgresMigrations : public testing::Test {
     }
 
     bool has_table(const std::string& name) {
-        return holds("to_regclass('sluice." + name + "') IS NOT NULL");
+        return holds("to_regclass('" + name + "') IS NOT NULL");
     }
 
     void wait_until(const std::string& condition) {
@@ -72,23 +71,23 @@ TEST_F(PostgresMigrations, ShowsWhatIsNotYetAppliedAndChangesNothing) {
 TEST_F(PostgresMigrations, ADatabaseOfTheFirstVersionGetsEntitiesAndKeepsItsJobs) {
     migrate(connection, embedded_migrations().first(1));
     connection.execute(
-        "INSERT INTO sluice.lane (id, tenant, queue, type) VALUES (1, 'default', 'q', 't')");
+        "INSERT INTO lane (id, tenant, queue, type) VALUES (1, 'default', 'q', 't')");
     EXPECT_FALSE(has_table("entity"));
 
     migrate(connection);
 
     EXPECT_TRUE(has_table("entity") && has_table("entity_event"));
-    EXPECT_TRUE(holds("count(*) = 1 FROM sluice.lane"));
+    EXPECT_TRUE(holds("count(*) = 1 FROM lane"));
     // The windows that are there and those to come have the new index.
-    connection.execute("SELECT sluice.add_window(3000)");
+    connection.execute("SELECT add_window(3000)");
     EXPECT_TRUE(
         holds("count(*) = (SELECT count(*) FROM pg_inherits "
-              "WHERE inhparent = 'sluice.job'::regclass) "
-              "FROM pg_inherits WHERE inhparent = 'sluice.job_by_project'::regclass"));
+              "WHERE inhparent = 'job'::regclass) "
+              "FROM pg_inherits WHERE inhparent = 'job_by_project'::regclass"));
     EXPECT_TRUE(
         holds("count(*) = (SELECT count(*) FROM pg_inherits "
-              "WHERE inhparent = 'sluice.done'::regclass) "
-              "FROM pg_inherits WHERE inhparent = 'sluice.done_by_type'::regclass"));
+              "WHERE inhparent = 'done'::regclass) "
+              "FROM pg_inherits WHERE inhparent = 'done_by_type'::regclass"));
 }
 
 TEST_F(PostgresMigrations, FiveNodesMayStartAtOnce) {
@@ -155,7 +154,7 @@ TEST_F(PostgresMigrations, LeavesNothingOfAStepThatFails) {
 
 TEST_F(PostgresMigrations, RefusesAStepWhoseTextHasChanged) {
     Migration changed = first;
-    changed.text = "CREATE TABLE sluice.a (x int, y int)";
+    changed.text = "CREATE TABLE a (x int, y int)";
     migrate(connection, std::vector{first});
 
     const std::string refusal = refusal_of({changed, second});

@@ -40,6 +40,9 @@ class Pipeline {
     // A transaction is open, or has failed and was not ended. Only known at rest.
     bool is_in_transaction() const;
 
+    // What is sent next begins an implicit transaction.
+    bool starts_transaction() const { return is_synced_ && !has_begun_; }
+
     enum class Answer { kept, dropped };
     Ticket send(const Query& query, const Params& params, Answer answer);
     void send_sync();  // unless there was nothing since the last one

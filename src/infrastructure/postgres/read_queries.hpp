@@ -17,33 +17,33 @@ namespace sluice::postgres::sql {
 inline constexpr Query find_jobs{"", "SELECT " SLUICE_JOB_COLUMNS ", " SLUICE_REQUEUED_COLUMNS
                                      ", " SLUICE_DONE_COLUMNS ", " SLUICE_LEASE_COLUMNS R"sql(
 FROM unnest($1::int8[]) WITH ORDINALITY AS wanted (id, nth)
-LEFT JOIN LATERAL (SELECT * FROM sluice.job x
+LEFT JOIN LATERAL (SELECT * FROM job x
     WHERE x.id = wanted.id AND x.id >= $2::int8 AND x.id <= $3::int8 OFFSET 0) j ON true
-LEFT JOIN LATERAL (SELECT * FROM sluice.requeued x WHERE x.id = wanted.id OFFSET 0) r ON true
-LEFT JOIN LATERAL (SELECT * FROM sluice.done x
+LEFT JOIN LATERAL (SELECT * FROM requeued x WHERE x.id = wanted.id OFFSET 0) r ON true
+LEFT JOIN LATERAL (SELECT * FROM done x
     WHERE x.id = wanted.id AND x.id >= $2::int8 AND x.id <= $3::int8 OFFSET 0) d ON true
-LEFT JOIN LATERAL (SELECT * FROM sluice.lease x WHERE x.id = wanted.id OFFSET 0) l ON true
+LEFT JOIN LATERAL (SELECT * FROM lease x WHERE x.id = wanted.id OFFSET 0) l ON true
 ORDER BY wanted.nth)sql"};
 inline constexpr Query find_specs{
-    "", "SELECT " SLUICE_JOB_COLUMNS " FROM sluice.job j WHERE j.id = ANY($1::int8[])"};
+    "", "SELECT " SLUICE_JOB_COLUMNS " FROM job j WHERE j.id = ANY($1::int8[])"};
 
 inline constexpr Query list_events{"list_events", R"sql(
 SELECT seq, step, from_state, to_state, attempt, lease, at, log_seq, actor, detail, hash
-FROM sluice.event WHERE job_id = $1::int8 AND seq > $2::int8 ORDER BY seq LIMIT $3::int8)sql"};
+FROM event WHERE job_id = $1::int8 AND seq > $2::int8 ORDER BY seq LIMIT $3::int8)sql"};
 inline constexpr Query list_lines{"list_lines", R"sql(
 SELECT seq, attempt, level, at, event_seq, message, data
-FROM sluice.log WHERE job_id = $1::int8 AND seq > $2::int8 ORDER BY seq LIMIT $3::int8)sql"};
+FROM log WHERE job_id = $1::int8 AND seq > $2::int8 ORDER BY seq LIMIT $3::int8)sql"};
 inline constexpr Query list_ids_after{
-    "", "SELECT id FROM sluice.job WHERE id > $1::int8 ORDER BY id LIMIT $2::int8"};
+    "", "SELECT id FROM job WHERE id > $1::int8 ORDER BY id LIMIT $2::int8"};
 
 // Planned each time: it reads all of the queue, however much that is by now.
 inline constexpr Query count_depths{"", R"sql(
 SELECT n.tenant, n.queue, n.type, n.labels, sum(counted.jobs)::int8 FROM (
-    SELECT lane, count(*) AS jobs FROM sluice.ready GROUP BY lane
-    UNION ALL SELECT lane, count(*) FROM sluice.timed GROUP BY lane
-    UNION ALL SELECT lane, count(*) FROM sluice.parked GROUP BY lane
-    UNION ALL SELECT lane, count(*) FROM sluice.blocker WHERE nth = 0 GROUP BY lane) counted
-JOIN sluice.lane n ON n.id = counted.lane GROUP BY n.id)sql"};
+    SELECT lane, count(*) AS jobs FROM ready GROUP BY lane
+    UNION ALL SELECT lane, count(*) FROM timed GROUP BY lane
+    UNION ALL SELECT lane, count(*) FROM parked GROUP BY lane
+    UNION ALL SELECT lane, count(*) FROM blocker WHERE nth = 0 GROUP BY lane) counted
+JOIN lane n ON n.id = counted.lane GROUP BY n.id)sql"};
 
 // ── lists: a beginning, any of the conditions, an end; see list_query.cpp ──
 // $1 is the bound above the ids, $2 the least id, $3 how many. {} stands for the number of the
@@ -51,22 +51,22 @@ JOIN sluice.lane n ON n.id = counted.lane GROUP BY n.id)sql"};
 
 // The id below which the newest jobs end that are worth a walk; nothing when there are fewer.
 inline constexpr Query find_end_of_newest{"", R"sql(
-SELECT id FROM sluice.job WHERE id < $1::int8 AND id >= $2::int8
+SELECT id FROM job WHERE id < $1::int8 AND id >= $2::int8
 ORDER BY id DESC OFFSET $3::int8 LIMIT 1)sql"};
 
 inline constexpr char list_from_jobs[] =
-    "SELECT j.id FROM sluice.job j WHERE j.id < $1::int8 AND j.id >= $2::int8";
+    "SELECT j.id FROM job j WHERE j.id < $1::int8 AND j.id >= $2::int8";
 inline constexpr char newest_jobs_first[] = " ORDER BY j.id DESC";
 
 inline constexpr char list_from_leases[] = R"sql(
-SELECT l.id FROM sluice.lease l CROSS JOIN LATERAL (SELECT FROM sluice.job j
+SELECT l.id FROM lease l CROSS JOIN LATERAL (SELECT FROM job j
     WHERE j.id = l.id AND j.id < $1::int8 AND j.id >= $2::int8)sql";
 inline constexpr char among_leases[] = " OFFSET 0) x WHERE l.id < $1::int8 AND l.id >= $2::int8";
 inline constexpr char is_worker[] = " AND l.worker_id = ${}::text";
 inline constexpr char newest_leases_first[] = " ORDER BY l.id DESC";
 
 inline constexpr char list_from_done[] = R"sql(
-SELECT d.id FROM sluice.done d CROSS JOIN LATERAL (SELECT FROM sluice.job j
+SELECT d.id FROM done d CROSS JOIN LATERAL (SELECT FROM job j
     WHERE j.id = d.id AND j.id < $1::int8 AND j.id >= $2::int8)sql";
 inline constexpr char among_done[] = " OFFSET 0) x WHERE d.id < $1::int8 AND d.id >= $2::int8";
 inline constexpr char is_unsuccessful[] = " AND d.state <> 2";
@@ -85,26 +85,26 @@ inline constexpr char newest_of_parts_first[] = " ORDER BY p.id DESC";
 // A queued job is in exactly one of four places, and each of them knows its lane. The order within
 // the inner SELECT lets the outer one stop after a page.
 inline constexpr char begin_lanes[] =
-    "WITH lanes AS (SELECT ARRAY(SELECT n.id FROM sluice.lane n WHERE true";
+    "WITH lanes AS (SELECT ARRAY(SELECT n.id FROM lane n WHERE true";
 inline constexpr char is_lane_of_tenant[] = " AND n.tenant = ${}::text";
 inline constexpr char is_lane_of_queue[] = " AND n.queue = ${}::text";
 inline constexpr char is_lane_of_type[] = " AND n.type = ${}::text";
 inline constexpr char list_from_queue[] = R"sql() AS ids)
 SELECT q.id FROM (
-    SELECT id FROM sluice.ready
+    SELECT id FROM ready
     WHERE lane = ANY((SELECT ids FROM lanes)::int8[]) AND id < $1::int8 AND id >= $2::int8
-    UNION ALL SELECT id FROM sluice.timed
+    UNION ALL SELECT id FROM timed
     WHERE lane = ANY((SELECT ids FROM lanes)::int8[]) AND id < $1::int8 AND id >= $2::int8
-    UNION ALL SELECT id FROM sluice.parked
+    UNION ALL SELECT id FROM parked
     WHERE lane = ANY((SELECT ids FROM lanes)::int8[]) AND id < $1::int8 AND id >= $2::int8
-    UNION ALL SELECT job_id FROM sluice.blocker
+    UNION ALL SELECT job_id FROM blocker
     WHERE lane = ANY((SELECT ids FROM lanes)::int8[]) AND nth = 0
         AND job_id < $1::int8 AND job_id >= $2::int8)sql";
 inline constexpr char and_from_leases[] = R"sql(
-    UNION ALL SELECT id FROM sluice.lease
+    UNION ALL SELECT id FROM lease
     WHERE NOT has_ended AND id < $1::int8 AND id >= $2::int8)sql";
 inline constexpr char look_at_jobs[] = R"sql(
-    ORDER BY 1 DESC) q CROSS JOIN LATERAL (SELECT FROM sluice.job j
+    ORDER BY 1 DESC) q CROSS JOIN LATERAL (SELECT FROM job j
     WHERE j.id = q.id AND j.id < $1::int8 AND j.id >= $2::int8)sql";
 inline constexpr char among_queued[] = " OFFSET 0) x";
 inline constexpr char newest_queued_first[] = " ORDER BY q.id DESC";
@@ -117,17 +117,17 @@ inline constexpr char end_count[] = ") counted";
 // What lists leave to JobFilter::accepts. As JobState counts: a job that has not ended is 0,
 // queued, or 1, running.
 inline constexpr char is_exactly_in_states[] = R"sql(
-AND coalesce((SELECT s.state FROM sluice.done s
+AND coalesce((SELECT s.state FROM done s
               WHERE s.id = j.id AND s.id < $1::int8 AND s.id >= $2::int8),
-             (SELECT 1 FROM sluice.lease s WHERE s.id = j.id), 0) = ANY(${}::int8[]))sql";
+             (SELECT 1 FROM lease s WHERE s.id = j.id), 0) = ANY(${}::int8[]))sql";
 inline constexpr char is_run_by_worker[] = R"sql(
-AND EXISTS (SELECT FROM sluice.lease w WHERE w.id = j.id AND w.worker_id = ${}::text OFFSET 0))sql";
+AND EXISTS (SELECT FROM lease w WHERE w.id = j.id AND w.worker_id = ${}::text OFFSET 0))sql";
 
 inline constexpr char is_unfinished[] = R"sql(
-AND NOT EXISTS (SELECT FROM sluice.done d
+AND NOT EXISTS (SELECT FROM done d
     WHERE d.id = j.id AND d.id < $1::int8 AND d.id >= $2::int8 OFFSET 0))sql";
 inline constexpr char has_ended_in_states[] = R"sql(
-AND EXISTS (SELECT FROM sluice.done d
+AND EXISTS (SELECT FROM done d
     WHERE d.id = j.id AND d.id < $1::int8 AND d.id >= $2::int8
         AND d.state = ANY(${}::int8[]) OFFSET 0))sql";
 inline constexpr char is_default_tenant[] = " AND j.tenant = ${}::text";

@@ -4,7 +4,7 @@
 
 namespace sluice::postgres {
 
-// Where a committer sits: see sluice.seat.
+// Where a committer sits: see the table seat.
 struct Seat {
     int number = 0;            // 0..1023, in the ids that it gives
     std::int64_t last_id = 0;  // the largest number that was ever given from it

@@ -19,7 +19,7 @@ class PostgresSeats : public testing::Test {
 
     // All 1024 are taken, by owner 1; the seat n was left n minutes ago, or is taken until then.
     void fill(const std::string& until) {
-        connection.execute("INSERT INTO sluice.seat SELECT n, 1, 'old', now() " + until +
+        connection.execute("INSERT INTO seat SELECT n, 1, 'old', now() " + until +
                            " n * interval '1 minute' - interval '1 second', 9, n + 1000 "
                            "FROM generate_series(0, 1023) n");
     }
@@ -62,8 +62,7 @@ TEST_F(PostgresSeats, AreAllDifferentWhenTwentySitDownAtOnce) {
     EXPECT_EQ(different.size(), 20u);
     EXPECT_EQ(*different.begin(), 0);
     EXPECT_EQ(*different.rbegin(), 19);
-    EXPECT_EQ(ask("SELECT count(*) FROM sluice.seat WHERE until > now() + interval '1 minute'"),
-              20);
+    EXPECT_EQ(ask("SELECT count(*) FROM seat WHERE until > now() + interval '1 minute'"), 20);
 }
 
 TEST_F(PostgresSeats, AreTakenOverFromWhoLeftLongestAgoWhenNoneIsNew) {
@@ -73,8 +72,8 @@ TEST_F(PostgresSeats, AreTakenOverFromWhoLeftLongestAgoWhenNoneIsNew) {
 
     EXPECT_EQ(seat.number, 1023);
     EXPECT_EQ(seat.last_id, 2023);
-    EXPECT_EQ(ask("SELECT commits FROM sluice.seat WHERE number = 1023"), 0);
-    EXPECT_EQ(ask("SELECT owner FROM sluice.seat WHERE number = 1023"), cluster.owner);
+    EXPECT_EQ(ask("SELECT commits FROM seat WHERE number = 1023"), 0);
+    EXPECT_EQ(ask("SELECT owner FROM seat WHERE number = 1023"), cluster.owner);
     EXPECT_EQ(take_seat(connection, cluster).number, 1022);
 }
 
@@ -86,7 +85,7 @@ TEST_F(PostgresSeats, AreRefusedWhileAllAreTaken) {
 
 TEST_F(PostgresSeats, CanBeTakenByOthersOnceTheirOwnerHasLeft) {
     fill("+ interval '1 minute' +");
-    connection.execute("UPDATE sluice.seat SET owner = 2 WHERE number = 700");
+    connection.execute("UPDATE seat SET owner = 2 WHERE number = 700");
 
     leave_seat(connection, 700, 3);
     EXPECT_THROW(take_seat(connection, cluster), std::runtime_error);
@@ -99,7 +98,7 @@ TEST_F(PostgresSeats, CanBeTakenByOthersOnceTheirOwnerHasLeft) {
 TEST_F(PostgresSeats, EndTheCommitsOfWhoLostThem) {
     const Seat seat = take_seat(connection, cluster);
     sign(seat, 1);
-    connection.execute("UPDATE sluice.seat SET owner = 7");
+    connection.execute("UPDATE seat SET owner = 7");
 
     EXPECT_THROW(sign(seat, 2), StoreUnavailable);
 }

@@ -316,7 +316,7 @@ TEST_F(PostgresSharing, NoLeaseRunsOutWhileNobodyWatchesAndAllGetThatTimeBack) {
     const Job job = claim(*one, 1000);
     const Timestamp late = job.lease->until + 1s;
     postgres::Connection connection({.url = database().url()});
-    connection.execute("UPDATE sluice.duty SET owner = 7, until = now() - interval '1 minute'");
+    connection.execute("UPDATE duty SET owner = 7, until = now() - interval '1 minute'");
     auto three = database().open();
     EXPECT_EQ(three->begin()->leases().expired(late, 9), Ids{});
 
@@ -326,7 +326,7 @@ TEST_F(PostgresSharing, NoLeaseRunsOutWhileNobodyWatchesAndAllGetThatTimeBack) {
     EXPECT_GE(until, job.lease->until + 60s);
     EXPECT_LT(until, job.lease->until + 65s);
     EXPECT_EQ(three->begin()->leases().expired(until, 9), Ids{{1}});
-    connection.execute("UPDATE sluice.duty SET owner = 0, until = '-infinity'");
+    connection.execute("UPDATE duty SET owner = 0, until = '-infinity'");
 }
 
 TEST_F(PostgresSharing, AHeartbeatStaysWithinItsPage) {
@@ -344,9 +344,9 @@ TEST_F(PostgresSharing, AHeartbeatStaysWithinItsPage) {
 
     postgres::Connection connection({.url = database().url()});
     const auto count = [&](const char* column) {
-        const postgres::Result result = connection.ask(
-            {"", std::string("SELECT ") + column +
-                     " FROM pg_stat_user_tables WHERE relid = 'sluice.lease'::regclass"});
+        const postgres::Result result =
+            connection.ask({"", std::string("SELECT ") + column +
+                                    " FROM pg_stat_user_tables WHERE relid = 'lease'::regclass"});
         connection.sync();
         return postgres::Row(result, 0).integer();
     };

@@ -13,11 +13,11 @@ constexpr Duration gap_allowed = silence_allowed - std::chrono::milliseconds(250
 // that is silent, and not at all when none is.
 constexpr Query end_silent{"end_silent", R"sql(
 WITH silent AS MATERIALIZED (
-    SELECT owner, min(name) AS name FROM sluice.seat WHERE owner <> $1::int8 GROUP BY owner
+    SELECT owner, min(name) AS name FROM seat WHERE owner <> $1::int8 GROUP BY owner
     HAVING max(until) < now() + interval '2 minutes' - $2::int8 * interval '1 microsecond'
         AND ($3::bool OR max(until) > now())
         AND (extract(epoch FROM now()) * 1000000)::int8 <= $4::int8
-        AND EXISTS (SELECT FROM sluice.duty WHERE name = 'watch'
+        AND EXISTS (SELECT FROM duty WHERE name = 'watch'
                     AND (owner = $1::int8 OR until < now())))
 SELECT (extract(epoch FROM now()) * 1000000)::int8, ended.name, ended.sessions
 FROM (SELECT) look LEFT JOIN LATERAL (

@@ -85,9 +85,8 @@ class PostgresSilentNodes : public testing::Test {
 
     // As if its last sign of life had been so long ago.
     void fall_silent(const Cluster& node, const std::string& since) {
-        connection.execute(
-            "UPDATE sluice.seat SET until = now() + interval '2 minutes' - interval '" + since +
-            "' WHERE owner = " + std::to_string(node.owner));
+        connection.execute("UPDATE seat SET until = now() + interval '2 minutes' - interval '" +
+                           since + "' WHERE owner = " + std::to_string(node.owner));
     }
 
     std::unique_ptr<Connection> session_of(const Cluster& node) const {
@@ -141,7 +140,7 @@ TEST_F(PostgresSilentNodes, AreLeftAloneForAsLongAsTheyMayBeSilent) {
 TEST_F(PostgresSilentNodes, AreThoseOfWhichNoSeatWasRenewed) {
     take_seat(connection, other);
     connection.execute(
-        "UPDATE sluice.seat SET until = now() + interval '110 seconds' "
+        "UPDATE seat SET until = now() + interval '110 seconds' "
         "WHERE number = 1");
     const auto session = session_of(other);
 
@@ -153,8 +152,8 @@ TEST_F(PostgresSilentNodes, AreFoundWhileTheyHoldAllLocks) {
     fall_silent(other, "7 seconds");
     const auto session = session_of(other);
     session->begin();
-    session->ask({"", "SELECT number FROM sluice.seat FOR UPDATE"});
-    session->ask({"", "SELECT name FROM sluice.duty FOR UPDATE"});
+    session->ask({"", "SELECT number FROM seat FOR UPDATE"});
+    session->ask({"", "SELECT name FROM duty FOR UPDATE"});
 
     EXPECT_EQ(end_silent(), 1);
     EXPECT_FALSE(is_alive(*session));
@@ -162,12 +161,12 @@ TEST_F(PostgresSilentNodes, AreFoundWhileTheyHoldAllLocks) {
 }
 
 TEST_F(PostgresSilentNodes, AreLeftToTheOneThatHasTheDuty) {
-    connection.execute("UPDATE sluice.duty SET owner = 7");
+    connection.execute("UPDATE duty SET owner = 7");
     fall_silent(other, "7 seconds");
     const auto session = session_of(other);
     EXPECT_EQ(end_silent(), 0);
 
-    connection.execute("UPDATE sluice.duty SET until = now() - interval '1 millisecond'");
+    connection.execute("UPDATE duty SET until = now() - interval '1 millisecond'");
     EXPECT_EQ(end_silent(), 1) << "none has it";
     EXPECT_FALSE(is_alive(*session));
 }
@@ -200,7 +199,7 @@ TEST_F(PostgresSilentNodes, LoseTheirTransactionsBehindAPooler) {
     EXPECT_EQ(end_silent(), 0) << "the session is not theirs";
 
     session.begin();
-    session.ask({"", "SELECT name FROM sluice.duty FOR UPDATE"});
+    session.ask({"", "SELECT name FROM duty FOR UPDATE"});
     EXPECT_EQ(end_silent(), 1);
     EXPECT_FALSE(is_alive(session));
 }

@@ -17,35 +17,35 @@ namespace {
 // them (Engine::give_back_lease_time); until then none has run out (find_expired).
 constexpr Query tick_query{"tick", R"sql(
 WITH seats AS (
-    UPDATE sluice.seat SET until = now() + interval '2 minutes' WHERE number IN (
-        SELECT number FROM sluice.seat WHERE owner = $1::int8 FOR UPDATE SKIP LOCKED)),
-duty AS (
-    UPDATE sluice.duty SET owner = $1::int8, until = now() + $3::int8 * interval '1 microsecond'
-    WHERE name = (SELECT name FROM sluice.duty WHERE name = 'watch'
+    UPDATE seat SET until = now() + interval '2 minutes' WHERE number IN (
+        SELECT number FROM seat WHERE owner = $1::int8 FOR UPDATE SKIP LOCKED)),
+taken AS (
+    UPDATE duty SET owner = $1::int8, until = now() + $3::int8 * interval '1 microsecond'
+    WHERE name = (SELECT name FROM duty WHERE name = 'watch'
                   AND (owner = $1::int8 OR until < now()) FOR UPDATE SKIP LOCKED) RETURNING name),
 silence AS (
     SELECT (extract(epoch FROM now() - before.until) * 1000000)::int8 AS micros
-    FROM sluice.duty before, duty
-    WHERE before.name = duty.name AND before.owner <> 0
+    FROM duty before, taken
+    WHERE before.name = taken.name AND before.owner <> 0
         AND before.until < now() - interval '4 seconds'),
 renewed AS (
-    UPDATE sluice.lease SET until = greatest(until, least(until + silence.micros,
+    UPDATE lease SET until = greatest(until, least(until + silence.micros,
         (extract(epoch FROM now()) * 1000000)::int8 + term)) FROM silence)
 SELECT set_config('synchronous_commit', 'off', true) IS NOT NULL,
-    EXISTS (SELECT FROM duty),
-    (SELECT count(DISTINCT owner) FROM sluice.seat
+    EXISTS (SELECT FROM taken),
+    (SELECT count(DISTINCT owner) FROM seat
      WHERE owner <> $1::int8 AND until > now() + interval '105 seconds'),
-    (SELECT coalesce(sum(commits), 0)::int8 FROM sluice.seat),
-    (SELECT count(*) FROM sluice.lane),
-    CASE WHEN EXISTS (SELECT FROM duty) THEN (SELECT min(run_after) FROM sluice.timed) END,
-    CASE WHEN EXISTS (SELECT FROM duty)
-         THEN (SELECT least(min(until), min(deadline)) FROM sluice.lease) END,
-    CASE WHEN $2::bool THEN (SELECT string_agg(id::text, ',') FROM sluice.lane
-        WHERE EXISTS (SELECT FROM sluice.ready WHERE ready.lane = lane.id)) END,
+    (SELECT coalesce(sum(commits), 0)::int8 FROM seat),
+    (SELECT count(*) FROM lane),
+    CASE WHEN EXISTS (SELECT FROM taken) THEN (SELECT min(run_after) FROM timed) END,
+    CASE WHEN EXISTS (SELECT FROM taken)
+         THEN (SELECT least(min(until), min(deadline)) FROM lease) END,
+    CASE WHEN $2::bool THEN (SELECT string_agg(id::text, ',') FROM lane
+        WHERE EXISTS (SELECT FROM ready WHERE ready.lane = lane.id)) END,
     (extract(epoch FROM clock_timestamp()) * 1000000)::int8)sql"};
 
 constexpr Query leave_duty_query{
-    "leave_duty", "UPDATE sluice.duty SET until = now() WHERE name = 'watch' AND owner = $1::int8"};
+    "leave_duty", "UPDATE duty SET until = now() WHERE name = 'watch' AND owner = $1::int8"};
 
 std::vector<LaneId> read_lanes(const std::string& text) {
     std::vector<LaneId> lanes;

@@ -12,10 +12,10 @@ constexpr std::int64_t story_max = 100;
 
 constexpr Query list_events_of_many{"", R"sql(
 SELECT job_id, seq, step, from_state, to_state, attempt, lease, at, log_seq, actor, detail, hash
-FROM sluice.event WHERE job_id = ANY($1::int8[]) ORDER BY job_id, seq)sql"};
+FROM event WHERE job_id = ANY($1::int8[]) ORDER BY job_id, seq)sql"};
 constexpr Query list_lines_of_many{"", R"sql(
 SELECT job_id, seq, attempt, level, at, event_seq, message, data
-FROM sluice.log WHERE job_id = ANY($1::int8[]) ORDER BY job_id, seq)sql"};
+FROM log WHERE job_id = ANY($1::int8[]) ORDER BY job_id, seq)sql"};
 
 template <class Item>
 std::vector<Item> some_after(const std::vector<Item>& items, std::int64_t after, int limit) {

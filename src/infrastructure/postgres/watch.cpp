@@ -29,14 +29,17 @@ constexpr Millis answer_patience = 5s;
 constexpr Duration near = look_period + 1s;
 
 constexpr Query notify_query{"notify", R"sql(
-SELECT set_config('synchronous_commit', 'off', true), pg_notify('sluice', payload)
+SELECT set_config('synchronous_commit', 'off', true), pg_notify(current_schema()::text, payload)
 FROM unnest($1::text[]) payload)sql"};
 
 constexpr std::string_view insufficient_privilege = "42501";
 
+// The channel has the schema's name, so that engines that share a database do not wake each other.
 // A lock that a tick waits for may be in the hands of a node that fell silent: to look again ends
 // its sessions.
-constexpr const char* watch_settings = "LISTEN sluice; SET lock_timeout = '1s'";
+std::string watch_settings(const SchemaName& schema) {
+    return "LISTEN " + schema.quoted() + "; SET lock_timeout = '1s'";
+}
 
 std::string error_field(const std::string& error) {
     std::string fields = R"("error":)";
@@ -116,7 +119,7 @@ void Watch::connect() {
     connection_ = connect_directly(urls_, "sluice watch", answer_patience);
     connected_at_ = since_boot();
     if (!connection_->is_pooled()) {
-        connection_->execute(watch_settings);
+        connection_->execute(watch_settings(connection_->schema()));
         listening_ = true;
     } else if (!std::exchange(said_that_it_polls_, true)) {
         log::warn(

@@ -81,7 +81,7 @@ class PostgresWatch : public testing::Test {
   protected:
     PostgresWatch() {
         migrate(connection);
-        connection.execute("INSERT INTO sluice.lane (id, tenant, queue, type) VALUES (" +
+        connection.execute("INSERT INTO lane (id, tenant, queue, type) VALUES (" +
                            std::to_string(lane_id(mail)) + ", 'default', 'default', 'mail')");
     }
 
@@ -91,7 +91,7 @@ class PostgresWatch : public testing::Test {
         return result.rows() == 0 ? 0 : Row(result, 0).integer();
     }
 
-    std::int64_t duty_holder() { return ask("SELECT owner FROM sluice.duty WHERE until > now()"); }
+    std::int64_t duty_holder() { return ask("SELECT owner FROM duty WHERE until > now()"); }
 
     void end_backends_of(const std::string& application) {
         ask("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
@@ -161,7 +161,7 @@ TEST_F(PostgresWatch, FindsWhatNobodyHasToldWhileClaimsWait) {
     Node node(url);
     node.watch.announce({.waiting_claims = 1});
 
-    connection.execute("INSERT INTO sluice.ready VALUES (" + std::to_string(lane_id(mail)) +
+    connection.execute("INSERT INTO ready VALUES (" + std::to_string(lane_id(mail)) +
                        ", 0, 1, NULL)");
 
     EXPECT_GE(node.hints.wait_for(mail, 1, 4s), 1);
@@ -172,7 +172,7 @@ TEST_F(PostgresWatch, LooksAtWhatIsDueWhenItHasTheDuty) {
     ASSERT_TRUE(eventually(5s, [&] { return node.watch.has_duty(); }));
     const Timestamp soon = node.time.now() + 1s;
 
-    connection.execute("INSERT INTO sluice.timed VALUES (" + std::to_string(to_micros(soon)) +
+    connection.execute("INSERT INTO timed VALUES (" + std::to_string(to_micros(soon)) +
                        ", 1, 1, 0, NULL)");
 
     EXPECT_EQ(node.hints.wait_for_due(4s), soon);
@@ -182,11 +182,10 @@ TEST_F(PostgresWatch, LooksAtWhatIsDueWhenItHasTheDuty) {
 
 TEST_F(PostgresWatch, RenewsItsSeats) {
     Node node(url);
-    connection.execute("UPDATE sluice.seat SET until = now() + interval '50 seconds'");
+    connection.execute("UPDATE seat SET until = now() + interval '50 seconds'");
 
     EXPECT_TRUE(eventually(4s, [&] {
-        return ask("SELECT count(*) FROM sluice.seat WHERE until > now() + interval '1 minute'") ==
-               1;
+        return ask("SELECT count(*) FROM seat WHERE until > now() + interval '1 minute'") == 1;
     }));
 }
 
@@ -194,11 +193,11 @@ TEST_F(PostgresWatch, RenewsItsSeats) {
 TEST_F(PostgresWatch, DoesNotWaitForACommitterThatSigns) {
     Node node(url);
     ASSERT_TRUE(eventually(5s, [&] { return node.watch.has_duty(); }));
-    connection.execute("BEGIN; UPDATE sluice.seat SET commits = 1");
+    connection.execute("BEGIN; UPDATE seat SET commits = 1");
 
     Connection other({.url = url});
     const Timestamp soon = node.time.now() + 1s;
-    other.execute("INSERT INTO sluice.timed VALUES (" + std::to_string(to_micros(soon)) +
+    other.execute("INSERT INTO timed VALUES (" + std::to_string(to_micros(soon)) +
                   ", 1, 1, 0, NULL)");
 
     EXPECT_EQ(node.hints.wait_for_due(4s), soon);
@@ -234,8 +233,8 @@ TEST_F(PostgresWatch, LooksOftenWhileClaimsWaitBehindAPooler) {
 
     const Duration start = since_boot();
     for (int i = 1; i <= 4; ++i) {
-        connection.execute("INSERT INTO sluice.ready VALUES (" + std::to_string(lane_id(mail)) +
-                           ", 0, " + std::to_string(i) + ", NULL)");
+        connection.execute("INSERT INTO ready VALUES (" + std::to_string(lane_id(mail)) + ", 0, " +
+                           std::to_string(i) + ", NULL)");
         ASSERT_GE(node.hints.wait_for(mail, i, 4s), i);
     }
     EXPECT_LT(since_boot() - start, 4s);

@@ -13,13 +13,13 @@ constexpr std::int64_t week_millis = 604'800'000;
 constexpr Query find_windows{"find_windows", R"sql(
 SELECT substr(c.relname, 5)::int8, pg_get_expr(c.relpartbound, c.oid) LIKE '%MINVALUE%'
 FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-WHERE i.inhparent = 'sluice.job'::regclass ORDER BY 1)sql"};
+WHERE i.inhparent = 'job'::regclass ORDER BY 1)sql"};
 
 // The number is any constant: nodes that add windows at once do so one after the other.
 constexpr Query lock_windows{"lock_windows", R"sql(
 SELECT set_config('lock_timeout', '2s', true), pg_advisory_xact_lock(7310002))sql"};
 constexpr Query add_windows{"add_windows",
-                            "SELECT sluice.add_window(week) FROM unnest($1::int8[]) week"};
+                            "SELECT add_window(week, false) FROM unnest($1::int8[]) week"};
 
 constexpr Query be_patient{"be_patient", "SELECT set_config('statement_timeout', '60s', true)"};
 
@@ -27,17 +27,17 @@ constexpr Query be_patient{"be_patient", "SELECT set_config('statement_timeout',
 // last that is looked at. Each job has at most one row in done, so that equal counts mean that all
 // have ended.
 constexpr Query is_needed{"is_window_needed", R"sql(
-SELECT EXISTS (SELECT FROM sluice.lease WHERE id >= $1::int8 AND id < $2::int8)
-    OR EXISTS (SELECT FROM sluice.requeued WHERE id >= $1::int8 AND id < $2::int8)
-    OR EXISTS (SELECT FROM sluice.blocker WHERE depends_on >= $1::int8 AND depends_on < $2::int8)
-    OR EXISTS (SELECT FROM sluice.blocker WHERE job_id >= $1::int8 AND job_id < $2::int8)
-    OR EXISTS (SELECT FROM sluice.parked WHERE id >= $1::int8 AND id < $2::int8)
-    OR EXISTS (SELECT FROM sluice.timed WHERE id >= $1::int8 AND id < $2::int8)
-    OR EXISTS (SELECT FROM sluice.ready WHERE id >= $1::int8 AND id < $2::int8)
-    OR EXISTS (SELECT FROM sluice.done
+SELECT EXISTS (SELECT FROM lease WHERE id >= $1::int8 AND id < $2::int8)
+    OR EXISTS (SELECT FROM requeued WHERE id >= $1::int8 AND id < $2::int8)
+    OR EXISTS (SELECT FROM blocker WHERE depends_on >= $1::int8 AND depends_on < $2::int8)
+    OR EXISTS (SELECT FROM blocker WHERE job_id >= $1::int8 AND job_id < $2::int8)
+    OR EXISTS (SELECT FROM parked WHERE id >= $1::int8 AND id < $2::int8)
+    OR EXISTS (SELECT FROM timed WHERE id >= $1::int8 AND id < $2::int8)
+    OR EXISTS (SELECT FROM ready WHERE id >= $1::int8 AND id < $2::int8)
+    OR EXISTS (SELECT FROM done
                WHERE id >= $1::int8 AND id < $2::int8 AND completed_at >= $3::int8)
-    OR (SELECT count(*) FROM sluice.job WHERE id >= $1::int8 AND id < $2::int8)
-        <> (SELECT count(*) FROM sluice.done WHERE id >= $1::int8 AND id < $2::int8))sql"};
+    OR (SELECT count(*) FROM job WHERE id >= $1::int8 AND id < $2::int8)
+        <> (SELECT count(*) FROM done WHERE id >= $1::int8 AND id < $2::int8))sql"};
 
 struct Window {
     std::int64_t week = 0;
@@ -102,15 +102,15 @@ bool drop(Connection& connection, const Window& window) {
     try {
         connection.execute(
             "SET LOCAL lock_timeout = '100ms';"
-            "LOCK TABLE ONLY sluice.job, ONLY sluice.done, ONLY sluice.event, ONLY sluice.log "
+            "LOCK TABLE ONLY job, ONLY done, ONLY event, ONLY log "
             "IN ACCESS EXCLUSIVE MODE;"
             // Whoever has begun to wait for one of its jobs since we looked has committed by now.
-            "DO $$ BEGIN IF EXISTS (SELECT FROM sluice.blocker WHERE depends_on >= " +
+            "DO $$ BEGIN IF EXISTS (SELECT FROM blocker WHERE depends_on >= " +
             std::to_string(window.first_id()) + " AND depends_on < " +
             std::to_string(window.end_id()) +
             ") THEN RAISE EXCEPTION 'the window is needed' USING ERRCODE = '55P03'; END IF; END $$;"
-            "DROP TABLE sluice.job_" +
-            week + ", sluice.done_" + week + ", sluice.event_" + week + ", sluice.log_" + week);
+            "DROP TABLE job_" +
+            week + ", done_" + week + ", event_" + week + ", log_" + week);
     } catch (const ConnectionLost&) {
         throw;
     } catch (const StoreConflict&) {

@@ -41,13 +41,13 @@ class PostgresWindows : public testing::Test {
     std::vector<std::int64_t> windows_of(const std::string& table) {
         return ask(
             "SELECT split_part(c.relname, '_', 2)::int8 FROM pg_inherits "
-            "JOIN pg_class c ON c.oid = inhrelid WHERE inhparent = 'sluice." +
+            "JOIN pg_class c ON c.oid = inhrelid WHERE inhparent = '" +
             table + "'::regclass ORDER BY 1");
     }
 
     void add_job(JobId id) {
         connection.execute(
-            "INSERT INTO sluice.job (id, tenant, queue, type, priority, created_at, max_attempts, "
+            "INSERT INTO job (id, tenant, queue, type, priority, created_at, max_attempts, "
             "timeout, retry_on_timeout, run_despite_failure, payload_digest, head_hash, payload) "
             "VALUES (" +
             std::to_string(id.value) + ", 't', 'q', 'x', 0, 0, 1, 0, false, false, '', '', '1')");
@@ -55,7 +55,7 @@ class PostgresWindows : public testing::Test {
 
     void end_job(JobId id, Timestamp at) {
         connection.execute(
-            "INSERT INTO sluice.done (id, state, completed_at, attempt, log_seq, event_seq, "
+            "INSERT INTO done (id, state, completed_at, attempt, log_seq, event_seq, "
             "head_hash) VALUES (" +
             std::to_string(id.value) + ", 2, " + std::to_string(to_micros(at)) + ", 1, 0, 3, '')");
     }
@@ -112,8 +112,8 @@ TEST_F(PostgresWindows, AreAddedOnceWhenFourNodesAddThemAtOnce) {
 TEST_F(PostgresWindows, AreAddedWhileOthersReadAndWrite) {
     Connection other({.url = url});
     other.execute(
-        "BEGIN; SELECT count(*) FROM sluice.job; DELETE FROM sluice.done;"
-        "DELETE FROM sluice.event; DELETE FROM sluice.log; DELETE FROM sluice.job");
+        "BEGIN; SELECT count(*) FROM job; DELETE FROM done;"
+        "DELETE FROM event; DELETE FROM log; DELETE FROM job");
 
     ensure_windows(connection, noon + week);
 
@@ -204,7 +204,7 @@ TEST_F(PostgresWindows, StayWhileAnotherJobDependsOnOneInThem) {
     const JobId id = id_at(noon);
     add_job(id);
     end_job(id, noon);
-    connection.execute("INSERT INTO sluice.blocker VALUES (" + std::to_string(id.value) + ", " +
+    connection.execute("INSERT INTO blocker VALUES (" + std::to_string(id.value) + ", " +
                        std::to_string(id_at(noon + 90 * week).value) + ", 1, 0)");
 
     EXPECT_EQ(drop_after(100 * week), all_but_first);
@@ -215,7 +215,7 @@ TEST_F(PostgresWindows, StayWhileAWorkerHasNotLetGoOfAJobInThem) {
     add_job(id);
     end_job(id, noon);
     connection.execute(
-        "INSERT INTO sluice.lease (id, token, worker_id, since, until, term, stop_requested, "
+        "INSERT INTO lease (id, token, worker_id, since, until, term, stop_requested, "
         "client_seq, batch_mark, attempt, log_seq, event_seq, head_hash, has_ended) VALUES (" +
         std::to_string(id.value) + ", 1, 'w', 0, 0, 0, true, 0, 0, 1, 0, 3, '', true)");
 
@@ -224,7 +224,7 @@ TEST_F(PostgresWindows, StayWhileAWorkerHasNotLetGoOfAJobInThem) {
 
 TEST_F(PostgresWindows, StayUntilTheNextTimeWhenSomebodyReadsThem) {
     Connection other({.url = url});
-    other.execute("BEGIN; SELECT count(*) FROM sluice.log");
+    other.execute("BEGIN; SELECT count(*) FROM log");
 
     EXPECT_EQ(drop_after(100 * week), std::vector<std::string>{});
 
