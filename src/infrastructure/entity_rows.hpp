@@ -1,58 +1,66 @@
 #pragma once
 
-#include <optional>
-#include <string_view>
-
 #include "application/json_values.hpp"
 #include "domain/entity.hpp"
-#include "infrastructure/job_rows.hpp"
+#include "infrastructure/table.hpp"
 
 // How entities and their events look as rows; see job_rows.hpp.
 namespace sluice {
+namespace rows {
 
-// `attributes` is to_json() of the entity's.
-template <class Write>
-void write_entity(Write&& write, const Entity& entity, const std::string& attributes) {
-    write(entity.key.tenant, entity.key.kind, entity.key.id, entity.number, given(entity.parent),
-          entity.state, entity.revision, entity.created_at, entity.updated_at, attributes);
-}
+struct AttributesCodec {
+    template <class Parts>
+    static MadeText write(const Parts& parts) {
+        return {to_json(part<Entity>(parts).attributes)};
+    }
+    template <class Row, class Parts>
+    static void read(Row& row, const Parts& parts, std::string_view) {
+        part<Entity>(parts).attributes = json_members(row.text());
+    }
+};
 
-template <class Write>
-void write_entity_event(Write&& write, const EntityEvent& event) {
-    write(event.key.tenant, event.key.kind, event.key.id, event.seq, event.at, event.action,
-          event.from, event.to, event.actor, event.job, given(event.detail));
-}
+// clang-format off
+
+// The number and created_at of an entity that is there stay.
+inline constexpr auto entity_table = table("entity",
+    key(text<&Entity::key, &EntityKey::tenant>("tenant")),
+    key(text<&Entity::key, &EntityKey::kind>("kind")),
+    key(text<&Entity::key, &EntityKey::id>("id")),
+    integer<&Entity::number>("number"),
+    changing(given_text<&Entity::parent>("parent")),
+    changing(text<&Entity::state>("state")),
+    changing(integer<&Entity::revision>("revision")),
+    integer<&Entity::created_at>("created_at"),
+    changing(integer<&Entity::updated_at>("updated_at")),
+    changing(column<AttributesCodec>("attributes", ColumnType::text)));
+
+inline constexpr auto entity_event_table = table("entity_event",
+    key(text<&EntityEvent::key, &EntityKey::tenant>("tenant")),
+    key(text<&EntityEvent::key, &EntityKey::kind>("kind")),
+    key(text<&EntityEvent::key, &EntityKey::id>("id")),
+    key(integer<&EntityEvent::seq>("seq")),
+    integer<&EntityEvent::at>("at"),
+    text<&EntityEvent::action>("action"),
+    text<&EntityEvent::from>("from_state"),
+    text<&EntityEvent::to>("to_state"),
+    text<&EntityEvent::actor>("actor"),
+    integer<&EntityEvent::job>("job"),
+    json<&EntityEvent::detail>("detail"));
+
+// clang-format on
+}  // namespace rows
 
 template <class Row>
 Entity read_entity(Row& row) {
     Entity entity;
-    entity.key.tenant = row.text();
-    entity.key.kind = row.text();
-    entity.key.id = row.text();
-    entity.number = row.integer();
-    entity.parent = row.text();
-    entity.state = row.text();
-    entity.revision = row.integer();
-    entity.created_at = row.time();
-    entity.updated_at = row.time();
-    entity.attributes = json_members(row.text());
+    rows::read_row(row, rows::entity_table, std::tie(entity));
     return entity;
 }
 
-// Without the key of the entity.
 template <class Row>
-EntityEvent read_entity_event(Row& row, const EntityKey& key) {
+EntityEvent read_entity_event(Row& row) {
     EntityEvent event;
-    event.key = key;
-    event.seq = row.integer();
-    event.at = row.time();
-    event.action = row.text();
-    event.from = row.text();
-    event.to = row.text();
-    event.actor = row.text();
-    const std::optional<std::int64_t> job = row.maybe_integer();
-    if (job) event.job = JobId{*job};
-    event.detail = row.json("detail");
+    rows::read_row(row, rows::entity_event_table, std::tie(event));
     return event;
 }
 

@@ -117,16 +117,6 @@ bool may_be_requeued(const Job& job, std::int64_t events) {
     return job.now.head.seq > events || job.now.run_after != job.spec->run_after;
 }
 
-JobTexts::JobTexts(const JobSpec& spec)
-    : labels(join_texts(spec.labels)),
-      exclusive_keys(join_texts(spec.exclusive_keys)),
-      backoff(backoff_text(spec.backoff)) {}
-
-std::optional<Timestamp> moved_run_after(const Job& job) {
-    return job.now.run_after == job.spec->run_after ? std::nullopt
-                                                    : std::optional(job.now.run_after);
-}
-
 std::optional<Timestamp> watched_deadline(const Job& job) {
     if (job.lease->stop_requested || is_final(job.now.state)) return std::nullopt;
     const Timestamp deadline = job.deadline();

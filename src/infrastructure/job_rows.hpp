@@ -9,14 +9,13 @@
 
 #include "domain/history.hpp"
 #include "domain/job.hpp"
+#include "infrastructure/table.hpp"
 
-// How jobs, events and log lines look as rows, in every store that keeps them in tables. The order
-// of values here is the order of the columns in the stores' schemas.
+// How jobs, events and log lines look as rows, in every store that keeps them in tables. What only
+// one store has stands in its own tables (sqlite/tables.hpp, postgres/tables.hpp).
 //
-// Writers are called with the values of one row; their texts are those of the job itself, so that
-// they can be used without a copy for as long as that lives. Readers take anything that has the
-// words of sqlite::Row and postgres::Row. What they cannot read makes the row damaged
-// (row_words.hpp) and not the engine fail: Job::damage tells.
+// Readers take anything that has the words of sqlite::Row and postgres::Row. What they cannot read
+// makes the row damaged (row_words.hpp) and not the engine fail: Job::damage names the column.
 namespace sluice {
 
 // Lists of strings as netstrings ("3:abc2:de"), since the strings may contain anything. What splits
@@ -30,11 +29,6 @@ bool split_ids(std::string_view joined, std::vector<JobId>& ids);
 std::string backoff_text(const Backoff& backoff);
 std::optional<Backoff> parse_backoff(std::string_view text);
 
-// An empty string stands for a value that was not given, and is stored as NULL.
-inline std::optional<std::string_view> given(std::string_view text) {
-    return text.empty() ? std::nullopt : std::optional(text);
-}
-
 // Whether the job may have a row in requeued: it stands otherwise than its row in job tells.
 // `events` is how many it would have by now if it had only been submitted before.
 bool may_be_requeued(const Job& job, std::int64_t events);
@@ -43,258 +37,268 @@ bool may_be_requeued(const Job& job, std::int64_t events);
 // again, and one whose job has ended has nothing left to be late with.
 std::optional<Timestamp> watched_deadline(const Job& job);
 
-// A job's lists as they are stored, which a statement refers to while it is run.
-struct JobTexts {
-    explicit JobTexts(const JobSpec& spec);
+namespace rows {
 
-    std::string labels;
-    std::string exclusive_keys;
-    std::string backoff;
+// ── codecs ──
+
+// A list of texts.
+template <auto... path>
+struct Texts {
+    template <class Parts>
+    static MadeText write(const Parts& parts) {
+        return {join_texts(at<path...>(parts))};
+    }
+    template <class Row, class Parts>
+    static void read(Row& row, const Parts& parts, std::string_view name) {
+        if (!split_texts(row.text(), at<path...>(parts))) row.note_damage(name);
+    }
 };
 
-// ── writing ──
+// A list of ids.
+template <auto... path>
+struct Ids {
+    template <class Parts>
+    static MadeText write(const Parts& parts) {
+        return {join_ids(at<path...>(parts))};
+    }
+    template <class Row, class Parts>
+    static void read(Row& row, const Parts& parts, std::string_view name) {
+        if (!split_ids(row.text(), at<path...>(parts))) row.note_damage(name);
+    }
+};
 
-// NULL while it is as the job was submitted with, which it nearly always is.
-std::optional<Timestamp> moved_run_after(const Job& job);
+struct BackoffCodec {
+    template <class Parts>
+    static MadeText write(const Parts& parts) {
+        return {backoff_text(part<JobSpec>(parts).backoff)};
+    }
+    template <class Row, class Parts>
+    static void read(Row& row, const Parts& parts, std::string_view name) {
+        if (std::optional<Backoff> backoff = parse_backoff(row.text())) {
+            part<JobSpec>(parts).backoff = *std::move(backoff);
+        } else {
+            row.note_damage(name);
+        }
+    }
+};
 
-// `dependencies` is what the store keeps of them in this row.
-template <class Write, class Dependencies>
-void write_job(Write&& write, const Job& job, const JobTexts& texts,
-               const Dependencies& dependencies) {
-    const JobSpec& spec = job.spec;
-    const auto run_after =
-        spec.run_after == spec.created_at ? std::nullopt : std::optional(spec.run_after);
-    const bool run_despite_failure = spec.on_dependency_failure == OnDependencyFailure::run;
-    write(spec.id, spec.tenant, spec.queue, spec.type, spec.priority, spec.created_at, run_after,
-          given(texts.labels), given(spec.site_id), given(spec.node_id),
-          given(texts.exclusive_keys), dependencies, spec.max_attempts, spec.timeout,
-          given(texts.backoff), spec.retry_on_timeout, run_despite_failure, given(spec.project),
-          given(spec.entity_type), given(spec.entity_id), given(spec.source),
-          given(spec.correlation_id), spec.replay_of, spec.payload_digest, job.now.head.hash,
-          spec.payload, given(spec.idempotency_key));
-}
+// NULL: when the job was created, which is read before.
+struct AskedRunAfter {
+    template <class Parts>
+    static std::optional<Timestamp> write(const Parts& parts) {
+        const JobSpec& spec = part<JobSpec>(parts);
+        return spec.run_after == spec.created_at ? std::nullopt : std::optional(spec.run_after);
+    }
+    template <class Row, class Parts>
+    static void read(Row& row, const Parts& parts, std::string_view) {
+        JobSpec& spec = part<JobSpec>(parts);
+        spec.run_after = row.maybe_time().value_or(spec.created_at);
+    }
+};
 
-// `more`, here and below: the columns that only some stores have, after those of all.
-template <class Write, class... More>
-void write_requeued(Write&& write, const Job& job, const More&... more) {
-    write(job.spec->id, job.now.started_at, job.now.attempt, moved_run_after(job), job.now.progress,
-          given(job.now.message), given(job.now.error_code), given(job.now.error_message),
-          given(job.now.result), job.now.log_seq, job.now.head.seq, job.now.head.hash, more...);
-}
+// NULL: as the job was submitted with, which it nearly always is.
+struct MovedRunAfter {
+    template <class Parts>
+    static std::optional<Timestamp> write(const Parts& parts) {
+        const Timestamp now = part<Standing>(parts).run_after;
+        return now == part<JobSpec>(parts).run_after ? std::nullopt : std::optional(now);
+    }
+    template <class Row, class Parts>
+    static void read(Row& row, const Parts& parts, std::string_view) {
+        const JobSpec& spec = part<JobSpec>(parts);
+        part<Standing>(parts).run_after = row.maybe_time().value_or(spec.run_after);
+    }
+};
 
-template <class Write, class... More>
-void write_lease(Write&& write, const Job& job, const More&... more) {
-    const Lease& lease = *job.lease;
-    write(job.spec->id, lease.token, lease.worker_id, lease.since, lease.until, lease.term,
-          lease.stop_requested, lease.client_seq, lease.batch_mark, job.now.attempt,
-          moved_run_after(job), job.now.progress, given(job.now.message), given(job.now.error_code),
-          given(job.now.error_message), given(job.now.result), job.now.log_seq, job.now.head.seq,
-          job.now.head.hash, more...);
-}
+struct RunDespiteFailure {
+    template <class Parts>
+    static bool write(const Parts& parts) {
+        return part<JobSpec>(parts).on_dependency_failure == OnDependencyFailure::run;
+    }
+    template <class Row, class Parts>
+    static void read(Row& row, const Parts& parts, std::string_view) {
+        part<JobSpec>(parts).on_dependency_failure =
+            row.flag() ? OnDependencyFailure::run : OnDependencyFailure::cancel;
+    }
+};
 
-// What a heartbeat, log lines or an end under a worker change, then the id and token of the lease.
-template <class Write, class... More>
-void write_lease_change(Write&& write, const Job& job, const More&... more) {
-    const Lease& lease = *job.lease;
-    write(lease.until, lease.term, lease.stop_requested, lease.client_seq, lease.batch_mark,
-          job.now.progress, given(job.now.message), job.now.log_seq, job.now.head.seq,
-          job.now.head.hash, job.spec->id, lease.token, more...);
-}
+// A payload with the digest of the accepted one, which is read before, is the accepted one, and so
+// valid JSON.
+struct Payload {
+    template <class Parts>
+    static std::string_view write(const Parts& parts) {
+        return part<JobSpec>(parts).payload;
+    }
+    template <class Row, class Parts>
+    static void read(Row& row, const Parts& parts, std::string_view name) {
+        JobSpec& spec = part<JobSpec>(parts);
+        spec.payload = row.text();
+        if (sha256(spec.payload) == spec.payload_digest) return;
+        row.note_damage(name);
+        spec.payload = "null";
+    }
+};
 
-template <class Write>
-void write_done(Write&& write, const Job& job) {
-    write(job.spec->id, job.now.state, job.now.started_at, *job.now.completed_at, job.now.attempt,
-          moved_run_after(job), job.now.progress, given(job.now.message), given(job.now.error_code),
-          given(job.now.error_message), given(job.now.result), job.now.log_seq, job.now.head.seq,
-          job.now.head.hash, given(job.spec->project),
-          job.spec->project.empty() ? std::nullopt : given(job.spec->type));
-}
+// Of a job that has a project; NULL for others, which lists by type pass over.
+struct TypeInProject {
+    template <class Parts>
+    static std::optional<std::string_view> write(const Parts& parts) {
+        const JobSpec& spec = part<JobSpec>(parts);
+        return spec.project.empty() ? std::nullopt : given(spec.type);
+    }
+};
 
-// What is left to know of a job whose lease outlived it, once that is closed; then its id.
-template <class Write>
-void write_done_change(Write&& write, const Job& job) {
-    write(job.now.progress, given(job.now.message), job.now.log_seq, job.now.head.seq,
-          job.now.head.hash, job.spec->id);
-}
+// ── tables ──
+// clang-format off
 
-template <class Write>
-void write_event(Write&& write, const Event& event) {
-    write(event.job, event.seq, event.step, event.from, event.to, event.attempt, event.lease,
-          event.at, event.log_seq, event.actor, given(event.detail), event.hash);
-}
+// What the queue needs to know of a job that waits; the spec's columns begin with it.
+inline constexpr auto queue_columns = std::tuple(
+    integer<&JobSpec::id>("id"),
+    text<&JobSpec::tenant>("tenant"),
+    text<&JobSpec::queue>("queue"),
+    text<&JobSpec::type>("type"),
+    small<&JobSpec::priority>("priority"),
+    integer<&JobSpec::created_at>("created_at"),
+    column<AskedRunAfter>("run_after", ColumnType::integer),
+    column<NullIfEmpty<Texts<&JobSpec::labels>>>("labels", ColumnType::text),
+    given_text<&JobSpec::site_id>("site_id"),
+    given_text<&JobSpec::node_id>("node_id"),
+    column<NullIfEmpty<Texts<&JobSpec::exclusive_keys>>>("exclusive_keys", ColumnType::text));
 
-template <class Write>
-void write_line(Write&& write, const LogLine& line) {
-    write(line.job, line.seq, line.attempt, line.level, line.at, line.event_seq, line.message,
-          given(line.data));
-}
+// Parts: JobSpec, and Standing for the hash of its first event. Each store keeps the dependencies in its
+// own way.
+inline constexpr auto job_table = table("job", std::tuple_cat(queue_columns, std::tuple(
+    small<&JobSpec::max_attempts>("max_attempts"),
+    integer<&JobSpec::timeout>("timeout"),
+    column<NullIfEmpty<BackoffCodec>>("backoff", ColumnType::text),
+    flag<&JobSpec::retry_on_timeout>("retry_on_timeout"),
+    column<RunDespiteFailure>("run_despite_failure", ColumnType::flag),
+    given_text<&JobSpec::project>("project"),
+    given_text<&JobSpec::entity_type>("entity_type"),
+    given_text<&JobSpec::entity_id>("entity_id"),
+    given_text<&JobSpec::source>("source"),
+    given_text<&JobSpec::correlation_id>("correlation_id"),
+    integer<&JobSpec::replay_of>("replay_of"),
+    digest<&JobSpec::payload_digest>("payload_digest"),
+    digest<&Standing::head, &ChainHead::hash>("head_hash"),
+    column<Payload>("payload", ColumnType::text),
+    given_text<&JobSpec::idempotency_key>("idempotency_key"))));
+
+// How a job stands beside what was asked for; requeued, done and lease have these columns in
+// common. What changes under a lease, and once more when it is closed after the job's end, is
+// marked.
+inline constexpr auto standing_columns = std::tuple(
+    small<&Standing::attempt>("attempt"),
+    column<MovedRunAfter>("run_after", ColumnType::integer),
+    changing(small<&Standing::progress>("progress")),
+    changing(given_text<&Standing::message>("message")),
+    given_text<&Standing::error_code>("error_code"),
+    given_text<&Standing::error_message>("error_message"),
+    json<&Standing::result>("result"),
+    changing(integer<&Standing::log_seq>("log_seq")),
+    changing(integer<&Standing::head, &ChainHead::seq>("event_seq")),
+    changing(digest<&Standing::head, &ChainHead::hash>("head_hash")));
+
+inline constexpr auto id_column = key(written_only(integer<&JobSpec::id>("id")));
+
+// Parts of these three: JobSpec, Standing and, of a lease, Lease. The id is known to all who read them.
+inline constexpr auto requeued_table = table("requeued", std::tuple_cat(std::tuple(
+    id_column), standing_columns, std::tuple(
+    integer<&Standing::started_at>("started_at"))));
+
+inline constexpr auto done_table = table("done", std::tuple_cat(std::tuple(
+    id_column,
+    one_of<JobState::succeeded, JobState::timed_out, JobState::failed, &Standing::state>("state"),
+    integer<&Standing::started_at>("started_at"),
+    integer<&Standing::completed_at>("completed_at")), standing_columns, std::tuple(
+    written_only(given_text<&JobSpec::project>("project")),
+    written_only(column<TypeInProject>("type", ColumnType::text)))));
+
+inline constexpr auto lease_table = table("lease", std::tuple_cat(std::tuple(
+    id_column,
+    key(integer<&Lease::token>("token")),
+    text<&Lease::worker_id>("worker_id"),
+    integer<&Lease::since>("since"),
+    changing(integer<&Lease::until>("until")),
+    changing(integer<&Lease::term>("term")),
+    changing(flag<&Lease::stop_requested>("stop_requested")),
+    changing(integer<&Lease::client_seq>("client_seq")),
+    changing(integer<&Lease::batch_mark>("batch_mark"))), standing_columns));
+
+inline constexpr auto event_table = table("event",
+    key(integer<&Event::job>("job_id")),
+    key(integer<&Event::seq>("seq")),
+    one_of<Step::submitted, Step::lease_closed, Step::failed, &Event::step>("step"),
+    one_of<JobState::queued, JobState::timed_out, JobState::failed, &Event::from>("from_state"),
+    one_of<JobState::queued, JobState::timed_out, JobState::failed, &Event::to>("to_state"),
+    small<&Event::attempt>("attempt"),
+    integer<&Event::lease>("lease"),
+    integer<&Event::at>("at"),
+    integer<&Event::log_seq>("log_seq"),
+    text<&Event::actor>("actor"),
+    json<&Event::detail>("detail"),
+    digest<&Event::hash>("hash"));
+
+inline constexpr auto log_table = table("log",
+    key(integer<&LogLine::job>("job_id")),
+    key(integer<&LogLine::seq>("seq")),
+    small<&LogLine::attempt>("attempt"),
+    one_of<LogLevel::info, LogLevel::error, LogLevel::error, &LogLine::level>("level"),
+    integer<&LogLine::at>("at"),
+    integer<&LogLine::event_seq>("event_seq"),
+    text<&LogLine::message>("message"),
+    json<&LogLine::data>("data"));
+
+// clang-format on
+}  // namespace rows
 
 // ── reading ──
 
-// Reads the columns of a job up to the dependencies, which are the next and which each store keeps
-// in its own way; into a spec whose other fields are left alone.
-template <class Row>
-void read_queue_spec(Row& row, JobSpec& spec) {
-    spec.id = JobId{row.integer()};
-    spec.tenant = row.text();
-    spec.queue = row.text();
-    spec.type = row.text();
-    spec.priority = row.small();
-    spec.created_at = row.time();
-    spec.run_after = row.maybe_time().value_or(spec.created_at);
-    if (!split_texts(row.text(), spec.labels)) row.note_damage("labels");
-    spec.site_id = row.text();
-    spec.node_id = row.text();
-    if (!split_texts(row.text(), spec.exclusive_keys)) row.note_damage("exclusive_keys");
-}
-
-// Reads the columns of a job after the dependencies.
-template <class Row>
-void read_rest_of_spec(Row& row, JobSpec& spec, Digest& first_hash) {
-    spec.max_attempts = row.small();
-    spec.timeout = row.duration();
-    if (const std::optional<Backoff> backoff = parse_backoff(row.text())) {
-        spec.backoff = *backoff;
-    } else {
-        row.note_damage("backoff");
-    }
-    spec.retry_on_timeout = row.flag();
-    spec.on_dependency_failure =
-        row.flag() ? OnDependencyFailure::run : OnDependencyFailure::cancel;
-    spec.project = row.text();
-    spec.entity_type = row.text();
-    spec.entity_id = row.text();
-    spec.source = row.text();
-    spec.correlation_id = row.text();
-    const std::optional<std::int64_t> replay_of = row.maybe_integer();
-    spec.replay_of = replay_of ? std::optional(JobId{*replay_of}) : std::nullopt;
-    spec.payload_digest = row.digest("payload_digest");
-    first_hash = row.digest("head_hash");
-    spec.payload = row.text();
-    // A payload with the digest of the accepted one is the accepted one, and so valid JSON.
-    if (sha256(spec.payload) != spec.payload_digest) {
-        row.note_damage("payload");
-        spec.payload = "null";
-    }
-    spec.idempotency_key = row.text();
-}
-
-inline constexpr int standing_columns = 10;
-
-// Reads the columns with which requeued, done and lease end: how the job stands.
-template <class Row>
-void read_standing(Row& row, Job& job) {
-    job.now.attempt = row.small();
-    const std::optional<Timestamp> run_after = row.maybe_time();
-    job.now.run_after = run_after.value_or(job.spec->run_after);
-    const std::optional<std::int64_t> progress = row.maybe_integer();
-    job.now.progress = progress ? std::optional(static_cast<int>(*progress)) : std::nullopt;
-    job.now.message = row.text();
-    job.now.error_code = row.text();
-    job.now.error_message = row.text();
-    job.now.result = row.json("result");
-    job.now.log_seq = row.integer();
-    job.now.head.seq = row.integer();
-    job.now.head.hash = row.digest("head_hash");
-}
-
-// The next three read the columns of their tables into a job whose spec is known, in this order.
-// Nothing is changed where there is no such row.
+// The next two read the columns of their tables into a job whose spec is known, and change nothing
+// where there is no such row.
 template <class Row>
 void read_requeued(Row& row, Job& job) {
-    if (row.next_is_null()) {
-        row.skip(2 + standing_columns);
-        return;
-    }
-    row.skip(1);
-    job.now.started_at = row.maybe_time();
-    read_standing(row, job);
+    rows::read_row_if_there(row, rows::requeued_table, std::tie(*job.spec, job.now));
 }
 
-// Without the id.
 template <class Row>
 void read_done(Row& row, Job& job) {
-    if (row.next_is_null()) {
-        row.skip(3 + standing_columns);
-        return;
-    }
-    job.now.state = row.one_of(JobState::succeeded, JobState::timed_out, JobState::failed, "state");
-    job.now.started_at = row.maybe_time();
-    job.now.completed_at = row.time();
-    read_standing(row, job);
+    rows::read_row_if_there(row, rows::done_table, std::tie(*job.spec, job.now));
 }
 
-// Without the id, and without what only some stores have.
+// The same with a lease; read last, since what is asked of it depends on whether the job has ended.
 template <class Row>
 void read_lease(Row& row, Job& job) {
-    if (row.next_is_null()) return;
+    Standing said;
+    Lease lease;
+    if (!rows::read_row_if_there(row, rows::lease_table, std::tie(*job.spec, said, lease))) return;
 
-    Lease& lease = job.lease.emplace();
-    lease.token = LeaseToken{row.integer()};
-    lease.worker_id = row.text();
-    lease.since = row.time();
-    lease.until = row.time();
-    lease.term = row.duration();
-    lease.stop_requested = row.flag();
-    lease.client_seq = row.integer();
-    lease.batch_mark = row.integer();
-    if (!is_final(job.now.state)) {
-        job.now.state = JobState::running;
-        job.now.started_at = lease.since;
-        read_standing(row, job);
-        return;
+    if (is_final(job.now.state)) {
+        // The worker of an ended job can still say how far it is, but not how the job ended.
+        job.now.progress = said.progress;
+        job.now.message = std::move(said.message);
+        job.now.log_seq = said.log_seq;
+        job.now.head = said.head;
+    } else {
+        said.state = JobState::running;
+        said.started_at = lease.since;
+        job.now = std::move(said);
     }
-    // The worker of an ended job can still say how far it is, but not how the job ended.
-    Job said;
-    read_standing(row, said);
-    job.now.progress = said.now.progress;
-    job.now.message = std::move(said.now.message);
-    job.now.log_seq = said.now.log_seq;
-    job.now.head = said.now.head;
+    job.lease = std::move(lease);
 }
 
 template <class Row>
-std::optional<JobState> read_maybe_state(Row& row) {
-    if (!row.next_is_null()) {
-        return row.one_of(JobState::queued, JobState::timed_out, JobState::failed, "state");
-    }
-    row.skip(1);
-    return std::nullopt;
-}
-
-// Without the id of the job.
-template <class Row>
-Event read_event(Row& row, JobId job) {
+Event read_event(Row& row) {
     Event event;
-    event.job = job;
-    event.seq = row.integer();
-    event.step = row.one_of(Step::submitted, Step::lease_closed, Step::failed, "step");
-    event.from = read_maybe_state(row);
-    event.to = read_maybe_state(row);
-    event.attempt = row.small();
-    const std::optional<std::int64_t> lease = row.maybe_integer();
-    if (lease) event.lease = LeaseToken{*lease};
-    event.at = row.time();
-    event.log_seq = row.integer();
-    event.actor = row.text();
-    event.detail = row.json("detail");
-    event.hash = row.digest("hash");
+    rows::read_row(row, rows::event_table, std::tie(event));
     event.damaged = !row.damage().empty();
     return event;
 }
 
-// Without the id of the job.
 template <class Row>
-LogLine read_line(Row& row, JobId job) {
+LogLine read_line(Row& row) {
     LogLine line;
-    line.job = job;
-    line.seq = row.integer();
-    line.attempt = row.small();
-    line.level = row.one_of(LogLevel::info, LogLevel::error, LogLevel::error, "level");
-    line.at = row.time();
-    line.event_seq = row.integer();
-    line.message = row.text();
-    line.data = row.json("data");
+    rows::read_row(row, rows::log_table, std::tie(line));
     line.damaged = !row.damage().empty();
     return line;
 }

@@ -269,10 +269,11 @@ std::vector<bool> Claims::hold_keys(std::span<Candidate> candidates) {
 // Who gets all of its keys keeps them; who does not lets go of those that it got. `missing` has the
 // first key that each did not get.
 std::vector<bool> Claims::try_to_hold(std::span<Candidate*> candidates, std::vector<Key>& missing) {
-    Columns wanted{Type::text, Type::text, Type::integer};
+    TableRows<tables::held_table> wanted;
     for (const Candidate* candidate : candidates) {
         for (const std::string& key : candidate->keys) {
-            wanted.add(candidate->job.spec->tenant, key, candidate->job.spec->id);
+            const JobSpec& spec = candidate->job.spec;
+            wanted.add(tables::HeldKey{spec.tenant, key, spec.id});
         }
     }
     const Result got = work_.connection.ask(sql::hold_keys, Params(wanted));
@@ -284,7 +285,7 @@ std::vector<bool> Claims::try_to_hold(std::span<Candidate*> candidates, std::vec
         held.emplace(id, row.text());
     }
     std::vector<bool> granted;
-    Columns returned{Type::text, Type::text};
+    TableKeys<tables::held_table> returned;
     missing.resize(candidates.size());
     for (std::size_t k = 0; k < candidates.size(); ++k) {
         const Job& job = candidates[k]->job;
@@ -298,7 +299,7 @@ std::vector<bool> Claims::try_to_hold(std::span<Candidate*> candidates, std::vec
             if (granted[k]) {
                 work_.taken_keys.insert({job.spec->tenant, key});
             } else if (held.contains({job.spec->id, key})) {
-                returned.add(job.spec->tenant, key);
+                returned.add(tables::HeldKey{job.spec->tenant, key});
             }
         }
     }
@@ -308,9 +309,9 @@ std::vector<bool> Claims::try_to_hold(std::span<Candidate*> candidates, std::vec
 
 // Those of the keys that somebody holds, and goes on holding until this session ends.
 std::set<Claims::Key> Claims::lock_held(const std::vector<Key>& keys) {
-    Columns asked{Type::text, Type::text};
+    TableKeys<tables::held_table> asked;
     for (const auto& [tenant, key] : keys) {
-        if (!key.empty()) asked.add(tenant, key);
+        if (!key.empty()) asked.add(tables::HeldKey{tenant, key});
     }
     std::set<Key> held;
     if (asked.empty()) return held;
@@ -325,7 +326,12 @@ std::set<Claims::Key> Claims::lock_held(const std::vector<Key>& keys) {
 
 void Claims::park(const Candidate& candidate, const Key& at) {
     const JobSpec& spec = candidate.job.spec;
-    parking_.add(at.first, at.second, candidate.lane, spec.priority, spec.id, candidate.keys_text);
+    parking_.add(tables::QueuePlace{.lane = candidate.lane,
+                                    .priority = spec.priority,
+                                    .id = spec.id,
+                                    .keys = candidate.keys_text,
+                                    .tenant = at.first,
+                                    .key = at.second});
     ++parked_;
     work_.writes.delete_taken(candidate.place);
     for (const std::string& key : candidate.keys) {

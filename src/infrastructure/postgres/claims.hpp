@@ -58,8 +58,7 @@ class Claims {
 
     Work& work_;
     LeaseToken newest_token_{};
-    Columns parking_{Type::text,  Type::text,    Type::integer,
-                     Type::small, Type::integer, Type::text};  // not sent yet
+    TableRows<tables::parked_table> parking_;  // not sent yet
     std::size_t parked_ = 0;
 };
 

@@ -79,7 +79,11 @@ std::string array_of(Type type, const Values& values) {
 
 Columns::Columns(std::initializer_list<Type> types) {
     columns_.reserve(types.size());
-    for (const Type type : types) columns_.push_back({type, std::string(header_bytes, '\0')});
+    for (const Type type : types) add_column(type);
+}
+
+void Columns::add_column(Type type) {
+    columns_.push_back({type, std::string(header_bytes, '\0')});
 }
 
 void Columns::clear() {

@@ -11,17 +11,24 @@
 #include "domain/ids.hpp"
 #include "domain/sha256.hpp"
 #include "domain/time.hpp"
+#include "infrastructure/table.hpp"
 
 namespace sluice::postgres {
 
-// What a parameter is on the server: int4, int8, text, bytea, boolean.
-enum class Type { small, integer, text, bytes, flag };
+using Type = rows::ColumnType;
 
 // Rows for a statement that takes one array per column and joins them with unnest(): each column is
 // encoded as a binary array while the rows are added, so that nothing is copied twice.
 class Columns {
   public:
     Columns(std::initializer_list<Type> types);
+
+    // One array for each of these columns of a table; see table_rows.hpp.
+    template <class... Codecs, rows::Role... roles>
+    explicit Columns(const std::tuple<rows::Column<Codecs, roles>...>& columns) {
+        columns_.reserve(sizeof...(Codecs));
+        std::apply([this](const auto&... column) { (add_column(column.type), ...); }, columns);
+    }
 
     // Adds a row: one value for each column, in order. NULL for an empty optional.
     template <class... Values>
@@ -47,6 +54,7 @@ class Columns {
         bool has_null = false;
     };
 
+    void add_column(Type type);
     void check_count(std::size_t values) const;
     void put_null(std::size_t column);
     void put_number(std::size_t column, std::int64_t value);  // small, integer or flag
@@ -54,6 +62,7 @@ class Columns {
     void put_text(std::size_t column, std::string_view value);  // see text_code.hpp
 
     void put(std::size_t column, std::string_view value) { put_text(column, value); }
+    void put(std::size_t column, const rows::MadeText& value) { put_text(column, value.text); }
     void put(std::size_t column, const Digest& value) { put_bytes(column, bytes_of(value)); }
     void put(std::size_t column, JobId value) { put_number(column, value.value); }
     void put(std::size_t column, LeaseToken value) { put_number(column, value.value); }

@@ -4,34 +4,30 @@
 
 #include <algorithm>
 
-#include "infrastructure/entity_rows.hpp"
+#include "infrastructure/postgres/query_text.hpp"
+#include "infrastructure/postgres/table_rows.hpp"
+#include "infrastructure/postgres/tables.hpp"
 
 namespace sluice::postgres {
 namespace {
 
-#define SLUICE_ENTITY_COLUMNS                                                         \
-    "e.tenant, e.kind, e.id, e.number, e.parent, e.state, e.revision, e.created_at, " \
-    "e.updated_at, "                                                                  \
-    "e.attributes"
-
 // One row for each key, in their order.
-constexpr Query find_entities{"find_entities", "SELECT " SLUICE_ENTITY_COLUMNS R"sql(
+constexpr auto find_entities =
+    sql::query("find_entities", "SELECT " + rows::read_columns<tables::entity_table, "e.@"> + R"sql(
 FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS wanted (tenant, kind, id, nth)
 LEFT JOIN LATERAL (SELECT * FROM entity x WHERE x.tenant = wanted.tenant
     AND x.kind = wanted.kind AND x.id = wanted.id OFFSET 0) e ON true
-ORDER BY wanted.nth)sql"};
-constexpr Query lock_entities{"lock_entities", "SELECT " SLUICE_ENTITY_COLUMNS R"sql(
-FROM unnest($1::text[], $2::text[], $3::text[]) u(tenant, kind, id)
-CROSS JOIN LATERAL (SELECT * FROM entity x WHERE x.tenant = u.tenant
-    AND x.kind = u.kind AND x.id = u.id FOR UPDATE) e)sql"};
-constexpr Query list_entity_events{"list_entity_events", R"sql(
-SELECT seq, at, action, from_state, to_state, actor, job, detail FROM entity_event
-WHERE tenant = $1::text AND kind = $2::text AND id = $3::text AND seq > $4::int8
-ORDER BY seq LIMIT $5::int8)sql"};
+ORDER BY wanted.nth)sql");
+constexpr auto lock_entities = sql::query("lock_entities", sql::lock_rows<tables::entity_table>);
+constexpr auto list_entity_events = sql::query(
+    "list_entity_events", "SELECT " + rows::read_columns<tables::entity_event_table> + R"sql(
+FROM entity_event WHERE tenant = $1::text AND kind = $2::text AND id = $3::text AND seq > $4::int8
+ORDER BY seq LIMIT $5::int8)sql");
 
 // {} stands for the number of the condition's parameter. These have no name and are planned each
 // time, with their values.
-constexpr char list_entities[] = "SELECT " SLUICE_ENTITY_COLUMNS " FROM entity e WHERE true";
+constexpr auto list_entities =
+    "SELECT " + rows::read_columns<tables::entity_table, "e.@"> + " FROM entity e WHERE true";
 constexpr char count_entities[] = "SELECT count(*) FROM entity e WHERE true";
 constexpr char is_tenant[] = " AND e.tenant = ${}::text";
 constexpr char is_kind[] = " AND e.kind = ${}::text";
@@ -44,7 +40,7 @@ constexpr char without_the_first[] = " OFFSET ${}::int8";
 // Puts a query together. Values become parameters, never text.
 class Builder {
   public:
-    Builder(const char* beginning, const EntityFilter& filter) : text_(beginning) {
+    Builder(std::string_view beginning, const EntityFilter& filter) : text_(beginning) {
         if (!filter.tenant.empty()) add(is_tenant, filter.tenant);
         if (!filter.kind.empty()) add(is_kind, filter.kind);
         if (!filter.parent.empty()) add(is_parent, filter.parent);
@@ -65,9 +61,13 @@ class Builder {
 };
 
 Params params_of(std::span<const EntityKey> keys) {
-    Columns columns{Type::text, Type::text, Type::text};
-    for (const EntityKey& key : keys) columns.add(key.tenant, key.kind, key.id);
-    return Params(columns);
+    TableKeys<tables::entity_table> wanted;
+    Entity entity;
+    for (const EntityKey& key : keys) {
+        entity.key = key;
+        wanted.add(entity);
+    }
+    return Params(wanted);
 }
 
 std::vector<Entity> entities_of(const Result& rows) {
@@ -119,7 +119,7 @@ std::vector<EntityEvent> EntityQueries::events(const EntityKey& key, std::int64_
     std::vector<EntityEvent> events;
     for (int i = 0; i < rows.rows(); ++i) {
         Row row(rows, i);
-        events.push_back(read_entity_event(row, key));
+        events.push_back(read_entity_event(row));
     }
     return events;
 }

@@ -170,9 +170,8 @@ class Import {
     void add_lease(const Job& job) {
         work_.writes.insert_lease(job);
         for (const std::string& key : held_keys(job.spec)) {
-            held_.add(job.spec->tenant, key, job.spec->id);
+            held_.add(tables::HeldKey{job.spec->tenant, key, job.spec->id});
         }
-        if (is_final(job.now.state)) ended_under_lease_.push_back(job);
     }
 
     void enqueue(const Job& job) {
@@ -242,13 +241,9 @@ class Import {
         if (++rows_ >= rows_at_once || bytes_ >= bytes_at_once) flush();
     }
 
-    // That a job has ended under its lease is written by a change of that lease only. The last
-    // statement is waited for, so that what was sent does not pile up here.
+    // The last statement is waited for, so that what was sent does not pile up here.
     void flush() {
         work_.writes.flush();
-        for (const Job& job : ended_under_lease_) work_.writes.update_lease(job);
-        work_.writes.flush();
-        ended_under_lease_.clear();
         if (!held_.empty()) connection_.send(sql::hold_keys, Params(held_));
         held_.clear();
         connection_.ask(wait_for_all);
@@ -261,8 +256,7 @@ class Import {
     // No table knows the last leases of jobs that wait; none of them was larger than this.
     const LeaseToken newest_lease_;
     Work work_;
-    Columns held_{Type::text, Type::text, Type::integer};
-    std::vector<Job> ended_under_lease_;
+    TableRows<tables::held_table> held_;
     std::size_t rows_ = 0;
     std::size_t bytes_ = 0;
     Imported imported_;

@@ -123,12 +123,10 @@ void fill_with_unfinished(Connection& connection, Page& page, IdRange range) {
 
 Job read_submitted(Row& row) {
     JobSpec spec;
-    ChainHead head{.seq = 1};
-    read_queue_spec(row, spec);
-    if (!split_ids(row.text(), spec.depends_on)) row.note_damage("depends_on");
-    read_rest_of_spec(row, spec, head.hash);
+    Standing first;
+    rows::read_row(row, tables::job_table, std::tie(spec, first));
     Job job = accepted(std::move(spec));
-    job.now.head = head;
+    job.now.head = {1, first.head.hash};
     job.damage = row.damage();
     return job;
 }
@@ -212,7 +210,7 @@ std::vector<Event> list_events(Connection& connection, JobId job, std::int64_t a
     std::vector<Event> events;
     for (int i = 0; i < rows.rows(); ++i) {
         Row row(rows, i);
-        events.push_back(read_event(row, job));
+        events.push_back(read_event(row));
     }
     return events;
 }
@@ -222,7 +220,7 @@ std::vector<LogLine> list_lines(Connection& connection, JobId job, std::int64_t 
     std::vector<LogLine> lines;
     for (int i = 0; i < rows.rows(); ++i) {
         Row row(rows, i);
-        lines.push_back(read_line(row, job));
+        lines.push_back(read_line(row));
     }
     return lines;
 }
@@ -232,13 +230,9 @@ Depths count_depths(Connection& connection) {
     Depths depths;
     for (int i = 0; i < counted.rows(); ++i) {
         Row row(counted, i);
-        Depth depth;
-        depth.lane.tenant = row.text();
-        depth.lane.queue = row.text();
-        depth.lane.type = row.text();
-        split_texts(row.text(), depth.lane.labels);
-        depth.queued = row.integer();
-        depths.push_back(std::move(depth));
+        tables::LaneRow read;
+        rows::read_row(row, tables::lane_table, std::tie(read));
+        depths.push_back({std::move(read.lane), row.integer()});
     }
     std::sort(depths.begin(), depths.end(),
               [](const Depth& a, const Depth& b) { return a.lane < b.lane; });

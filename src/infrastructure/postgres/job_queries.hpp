@@ -12,7 +12,7 @@
 // transaction, open or implicit, in which they read.
 namespace sluice::postgres {
 
-// Reads SLUICE_JOB_COLUMNS: the job as it was when it was put.
+// Reads the columns of tables::job_table: the job as it was when it was put.
 Job read_submitted(Row& row);
 
 // One statement, and so one moment.

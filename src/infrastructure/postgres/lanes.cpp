@@ -1,13 +1,15 @@
 #include "infrastructure/postgres/lanes.hpp"
 
 #include "domain/sha256.hpp"
-#include "infrastructure/job_rows.hpp"
+#include "infrastructure/postgres/query_text.hpp"
+#include "infrastructure/postgres/tables.hpp"
 
 namespace sluice::postgres {
 namespace {
 
-constexpr Query find_news{"find_lanes", R"sql(
-SELECT id, number, tenant, queue, type, labels FROM lane WHERE number > $1::int8)sql"};
+constexpr auto find_news =
+    sql::query("find_lanes", "SELECT number, " + rows::read_columns<tables::lane_table> +
+                                 " FROM lane WHERE number > $1::int8");
 
 // A transaction takes its numbers before its commit makes them visible, so that smaller ones than
 // the largest that is known may still appear. What has appeared even later is found by load().
@@ -67,13 +69,12 @@ bool Lanes::take_news(const Result& news, const Uncommitted& uncommitted) {
     const std::lock_guard lock(mutex_);
     for (int i = 0; i < news.rows(); ++i) {
         Row row(news, i);
-        const LaneId id = row.integer();
         const std::int64_t number = row.integer();
-        if (uncommitted.contains(id)) continue;
+        tables::LaneRow read;
+        rows::read_row(row, tables::lane_table, std::tie(read));
+        if (uncommitted.contains(read.id)) continue;
         last_number_ = std::max(last_number_, number);
-        Lane lane{row.text(), row.text(), row.text()};
-        split_texts(row.text(), lane.labels);
-        is_new |= lanes_.emplace(id, std::move(lane)).second;
+        is_new |= lanes_.emplace(read.id, std::move(read.lane)).second;
     }
     return is_new;
 }

@@ -63,10 +63,10 @@ void PostgresJobs::refuse_leased(const std::vector<JobId>& ids) {
 }
 
 std::vector<JobId> PostgresJobs::lock_ready(const std::vector<SharedSpec>& queued) {
-    Columns places{Type::integer, Type::small, Type::integer};
+    TableKeys<tables::ready_table> places;
     for (const SharedSpec& spec : queued) {
         const LaneId lane = work_.lane_of_job(spec);
-        places.add(lane, spec->priority, spec->id);
+        places.add(tables::QueuePlace{.lane = lane, .priority = spec->priority, .id = spec->id});
         work_.ready(lane, 1);  // claims pass over it meanwhile, and are to look once more
     }
     std::vector<JobId> locked;

@@ -28,21 +28,16 @@ void PostgresHistory::append(std::span<const LogLine> lines) {
 void PostgresIdempotency::reserve(std::vector<IdempotencyKey> keys) {
     std::sort(keys.begin(), keys.end());
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-    Columns asked{Type::text, Type::text};
+    TableKeys<tables::request_table> asked;
     for (const IdempotencyKey& key : keys) {
-        asked.add(key.tenant, key.key);
+        asked.add(IdempotentRequest{.tenant = key.tenant, .key = key.key});
         known_[key] = std::nullopt;
     }
     if (asked.empty()) return;
     const Result found = work_.connection.ask(sql::lock_requests, Params(asked));
     for (int i = 0; i < found.rows(); ++i) {
         Row row(found, i);
-        IdempotentRequest request;
-        request.tenant = row.text();
-        request.key = row.text();
-        request.at = row.time();
-        request.body_digest = row.digest();
-        split_ids(row.text(), request.jobs);
+        IdempotentRequest request = read_request(row);
         IdempotencyKey key{request.tenant, request.key};
         known_[std::move(key)] = std::move(request);
     }

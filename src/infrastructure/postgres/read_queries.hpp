@@ -1,7 +1,7 @@
 #pragma once
 
-#include "infrastructure/postgres/connection.hpp"
-#include "infrastructure/postgres/row_columns.hpp"
+#include "infrastructure/postgres/query_text.hpp"
+#include "infrastructure/postgres/tables.hpp"
 
 // Every text that only reads jobs.
 //
@@ -14,8 +14,11 @@
 namespace sluice::postgres::sql {
 
 // One row for each id, in their order. $2 and $3 are the least and the greatest of the ids.
-inline constexpr Query find_jobs{"", "SELECT " SLUICE_JOB_COLUMNS ", " SLUICE_REQUEUED_COLUMNS
-                                     ", " SLUICE_DONE_COLUMNS ", " SLUICE_LEASE_COLUMNS R"sql(
+inline constexpr auto find_jobs =
+    query("", "SELECT " + read_columns<tables::job_table, "j.@"> + ", " +
+                  read_columns<tables::requeued_table, "r.@"> + ", " +
+                  read_columns<tables::done_table, "d.@"> + ", " +
+                  read_columns<tables::lease_table, "l.@"> + R"sql(
 FROM unnest($1::int8[]) WITH ORDINALITY AS wanted (id, nth)
 LEFT JOIN LATERAL (SELECT * FROM job x
     WHERE x.id = wanted.id AND x.id >= $2::int8 AND x.id <= $3::int8 OFFSET 0) j ON true
@@ -23,27 +26,30 @@ LEFT JOIN LATERAL (SELECT * FROM requeued x WHERE x.id = wanted.id OFFSET 0) r O
 LEFT JOIN LATERAL (SELECT * FROM done x
     WHERE x.id = wanted.id AND x.id >= $2::int8 AND x.id <= $3::int8 OFFSET 0) d ON true
 LEFT JOIN LATERAL (SELECT * FROM lease x WHERE x.id = wanted.id OFFSET 0) l ON true
-ORDER BY wanted.nth)sql"};
-inline constexpr Query find_specs{
-    "", "SELECT " SLUICE_JOB_COLUMNS " FROM job j WHERE j.id = ANY($1::int8[])"};
+ORDER BY wanted.nth)sql");
+inline constexpr auto find_specs =
+    query("", "SELECT " + read_columns<tables::job_table> + " FROM job WHERE id = ANY($1::int8[])");
 
-inline constexpr Query list_events{"list_events", R"sql(
-SELECT seq, step, from_state, to_state, attempt, lease, at, log_seq, actor, detail, hash
-FROM event WHERE job_id = $1::int8 AND seq > $2::int8 ORDER BY seq LIMIT $3::int8)sql"};
-inline constexpr Query list_lines{"list_lines", R"sql(
-SELECT seq, attempt, level, at, event_seq, message, data
-FROM log WHERE job_id = $1::int8 AND seq > $2::int8 ORDER BY seq LIMIT $3::int8)sql"};
+inline constexpr auto list_events =
+    query("list_events",
+          "SELECT " + read_columns<tables::event_table> +
+              " FROM event WHERE job_id = $1::int8 AND seq > $2::int8 ORDER BY seq LIMIT $3::int8");
+inline constexpr auto list_lines =
+    query("list_lines",
+          "SELECT " + read_columns<tables::log_table> +
+              " FROM log WHERE job_id = $1::int8 AND seq > $2::int8 ORDER BY seq LIMIT $3::int8");
 inline constexpr Query list_ids_after{
     "", "SELECT id FROM job WHERE id > $1::int8 ORDER BY id LIMIT $2::int8"};
 
 // Planned each time: it reads all of the queue, however much that is by now.
-inline constexpr Query count_depths{"", R"sql(
-SELECT n.tenant, n.queue, n.type, n.labels, sum(counted.jobs)::int8 FROM (
+inline constexpr auto count_depths =
+    query("", "SELECT " + read_columns<tables::lane_table, "n.@"> + R"sql(, sum(counted.jobs)::int8
+FROM (
     SELECT lane, count(*) AS jobs FROM ready GROUP BY lane
     UNION ALL SELECT lane, count(*) FROM timed GROUP BY lane
     UNION ALL SELECT lane, count(*) FROM parked GROUP BY lane
     UNION ALL SELECT lane, count(*) FROM blocker WHERE nth = 0 GROUP BY lane) counted
-JOIN lane n ON n.id = counted.lane GROUP BY n.id)sql"};
+JOIN lane n ON n.id = counted.lane GROUP BY n.id)sql");
 
 // ── lists: a beginning, any of the conditions, an end; see list_query.cpp ──
 // $1 is the bound above the ids, $2 the least id, $3 how many. {} stands for the number of the

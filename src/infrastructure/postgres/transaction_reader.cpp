@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "infrastructure/job_rows.hpp"
+#include "infrastructure/postgres/query_text.hpp"
+#include "infrastructure/postgres/tables.hpp"
 
 namespace sluice::postgres {
 namespace {
@@ -10,12 +11,12 @@ namespace {
 // A longer story is read in parts.
 constexpr std::int64_t story_max = 100;
 
-constexpr Query list_events_of_many{"", R"sql(
-SELECT job_id, seq, step, from_state, to_state, attempt, lease, at, log_seq, actor, detail, hash
-FROM event WHERE job_id = ANY($1::int8[]) ORDER BY job_id, seq)sql"};
-constexpr Query list_lines_of_many{"", R"sql(
-SELECT job_id, seq, attempt, level, at, event_seq, message, data
-FROM log WHERE job_id = ANY($1::int8[]) ORDER BY job_id, seq)sql"};
+constexpr auto list_events_of_many =
+    sql::query("", "SELECT " + rows::read_columns<tables::event_table> +
+                       " FROM event WHERE job_id = ANY($1::int8[]) ORDER BY job_id, seq");
+constexpr auto list_lines_of_many =
+    sql::query("", "SELECT " + rows::read_columns<tables::log_table> +
+                       " FROM log WHERE job_id = ANY($1::int8[]) ORDER BY job_id, seq");
 
 template <class Item>
 std::vector<Item> some_after(const std::vector<Item>& items, std::int64_t after, int limit) {
@@ -46,13 +47,13 @@ void TransactionReader::bring_along(std::span<const std::optional<Job>> jobs) {
     const Result events = connection_.take(asked);
     for (int i = 0; i < events.rows(); ++i) {
         Row row(events, i);
-        const JobId id{row.integer()};
-        stories_.at(id).events.push_back(read_event(row, id));
+        Event event = read_event(row);
+        stories_.at(event.job).events.push_back(std::move(event));
     }
     for (int i = 0; i < lines.rows(); ++i) {
         Row row(lines, i);
-        const JobId id{row.integer()};
-        stories_.at(id).lines.push_back(read_line(row, id));
+        LogLine line = read_line(row);
+        stories_.at(line.job).lines.push_back(std::move(line));
     }
 }
 

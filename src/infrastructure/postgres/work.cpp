@@ -195,8 +195,8 @@ void Work::settle_keys() {
     writes.flush();
     std::sort(free_keys_.begin(), free_keys_.end());
     free_keys_.erase(std::unique(free_keys_.begin(), free_keys_.end()), free_keys_.end());
-    Columns keys{Type::text, Type::text};
-    for (const auto& [tenant, key] : free_keys_) keys.add(tenant, key);
+    TableKeys<tables::held_table> keys;
+    for (const auto& [tenant, key] : free_keys_) keys.add(tables::HeldKey{tenant, key});
     free_keys_.clear();
     const Result promoted = connection.ask(sql::promote_parked, Params(keys));
     for (int i = 0; i < promoted.rows(); ++i) {

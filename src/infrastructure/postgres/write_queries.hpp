@@ -1,7 +1,7 @@
 #pragma once
 
-#include "infrastructure/postgres/connection.hpp"
-#include "infrastructure/postgres/row_columns.hpp"
+#include "infrastructure/postgres/query_text.hpp"
+#include "infrastructure/postgres/tables.hpp"
 
 // Every text with which the session writes, locks or takes. Rows come as one array per column.
 //
@@ -9,125 +9,58 @@
 // turn; the ids come sorted. No statement joins an array with a table: statistics that were taken
 // while a queue was empty would have the planner walk the table for each element. LATERAL, ON
 // CONFLICT and = ANY leave it no choice but the index. Arrays that are only inserted stand in the
-// list of a SELECT, which streams them; in FROM each would be stored first.
+// list of a SELECT, which streams them (query_text.hpp); in FROM each would be stored first.
 namespace sluice::postgres::sql {
 
 // ── reserve ──
 inline constexpr Query lock_jobs{"lock_jobs", R"sql(
 SELECT FROM unnest($1::int8[]) u(id)
 CROSS JOIN LATERAL (SELECT FROM job j WHERE j.id = u.id FOR NO KEY UPDATE) locked)sql"};
-inline constexpr Query lock_ready{"lock_ready", R"sql(
-SELECT u.id FROM unnest($1::int8[], $2::int4[], $3::int8[]) u(lane, priority, id)
-CROSS JOIN LATERAL (SELECT FROM ready r WHERE r.lane = u.lane
-                    AND r.priority = u.priority AND r.id = u.id FOR UPDATE) locked)sql"};
-inline constexpr Query lock_leases{"lock_leases",
-                                   "SELECT l.id, l.has_ended, " SLUICE_LEASE_COLUMNS R"sql(
+inline constexpr auto lock_ready =
+    query("lock_ready", "SELECT u.id FROM " + keys_as_u<tables::ready_table> +
+                            " CROSS JOIN LATERAL (SELECT FROM ready x WHERE " +
+                            x_is_u<tables::ready_table> + " FOR UPDATE) locked");
+inline constexpr auto lock_leases = query(
+    "lock_leases", "SELECT l.id, l.has_ended, " + read_columns<tables::lease_table, "l.@"> + R"sql(
 FROM unnest($1::int8[]) u(id)
-CROSS JOIN LATERAL (SELECT * FROM lease x WHERE x.id = u.id FOR UPDATE) l)sql"};
+CROSS JOIN LATERAL (SELECT * FROM lease x WHERE x.id = u.id FOR UPDATE) l)sql");
 inline constexpr Query find_blockers{
     "find_blockers", "SELECT depends_on, job_id FROM blocker WHERE depends_on = ANY($1::int8[])"};
-inline constexpr Query lock_requests{"lock_requests", R"sql(
-SELECT i.tenant, i.key, i.at, i.body_digest, i.jobs
-FROM unnest($1::text[], $2::text[]) u(tenant, key)
-CROSS JOIN LATERAL (SELECT * FROM idempotency x
-                    WHERE x.tenant = u.tenant AND x.key = u.key FOR UPDATE) i)sql"};
+inline constexpr auto lock_requests = query("lock_requests", lock_rows<tables::request_table>);
 
 // ── jobs ──
-inline constexpr Query insert_jobs{"insert_jobs", R"sql(
-INSERT INTO job (id, tenant, queue, type, priority, created_at, run_after, labels, site_id,
-    node_id, exclusive_keys, depends_on, max_attempts, timeout, backoff, retry_on_timeout,
-    run_despite_failure, project, entity_type, entity_id, source, correlation_id, replay_of,
-    payload_digest, head_hash, payload, idempotency_key)
-SELECT unnest($1::int8[]), unnest($2::text[]), unnest($3::text[]), unnest($4::text[]),
-    unnest($5::int4[]), unnest($6::int8[]), unnest($7::int8[]), unnest($8::text[]),
-    unnest($9::text[]), unnest($10::text[]), unnest($11::text[]), unnest($12::text[]),
-    unnest($13::int4[]), unnest($14::int8[]), unnest($15::text[]), unnest($16::bool[]),
-    unnest($17::bool[]), unnest($18::text[]), unnest($19::text[]), unnest($20::text[]),
-    unnest($21::text[]), unnest($22::text[]), unnest($23::int8[]), unnest($24::bytea[]),
-    unnest($25::bytea[]), unnest($26::text[]), unnest($27::text[]))sql"};
-inline constexpr Query insert_lanes{"insert_lanes", R"sql(
-INSERT INTO lane (id, tenant, queue, type, labels)
-SELECT unnest($1::int8[]), unnest($2::text[]), unnest($3::text[]), unnest($4::text[]),
-    unnest($5::text[]) ON CONFLICT DO NOTHING)sql"};
-inline constexpr Query insert_ready{"insert_ready", R"sql(
-INSERT INTO ready (lane, priority, id, keys)
-SELECT unnest($1::int8[]), unnest($2::int4[]), unnest($3::int8[]), unnest($4::text[]))sql"};
-inline constexpr Query insert_timed{"insert_timed", R"sql(
-INSERT INTO timed (run_after, id, lane, priority, keys)
-SELECT unnest($1::int8[]), unnest($2::int8[]), unnest($3::int8[]), unnest($4::int4[]),
-    unnest($5::text[]))sql"};
-inline constexpr Query insert_blockers{"insert_blockers", R"sql(
-INSERT INTO blocker (depends_on, job_id, lane, nth)
-SELECT unnest($1::int8[]), unnest($2::int8[]), unnest($3::int8[]), unnest($4::int4[]))sql"};
+inline constexpr auto insert_jobs = query("insert_jobs", insert_rows<tables::job_table>);
+inline constexpr auto insert_lanes =
+    query("insert_lanes", insert_rows<tables::lane_table> + " ON CONFLICT DO NOTHING");
+inline constexpr auto insert_ready = query("insert_ready", insert_rows<tables::ready_table>);
+inline constexpr auto insert_timed = query("insert_timed", insert_rows<tables::timed_table>);
+inline constexpr auto insert_blockers =
+    query("insert_blockers", insert_rows<tables::blocker_table>);
 
 // What a queued job leaves behind, wherever it is.
-inline constexpr Query delete_ready{"delete_ready", R"sql(
-DELETE FROM ready WHERE ctid = ANY(ARRAY(
-    SELECT x.ctid FROM unnest($1::int8[], $2::int4[], $3::int8[]) u(lane, priority, id)
-    CROSS JOIN LATERAL (SELECT ctid FROM ready r WHERE r.lane = u.lane
-                        AND r.priority = u.priority AND r.id = u.id OFFSET 0) x)))sql"};
-inline constexpr Query delete_timed{"delete_timed", R"sql(
-DELETE FROM timed WHERE ctid = ANY(ARRAY(
-    SELECT x.ctid FROM unnest($1::int8[], $2::int8[]) u(run_after, id)
-    CROSS JOIN LATERAL (SELECT ctid FROM timed t
-                        WHERE t.run_after = u.run_after AND t.id = u.id OFFSET 0) x)))sql"};
+inline constexpr auto delete_ready = query("delete_ready", delete_rows<tables::ready_table>);
+inline constexpr auto delete_timed = query("delete_timed", delete_rows<tables::timed_table>);
 inline constexpr Query delete_blockers{"delete_blockers",
                                        "DELETE FROM blocker WHERE job_id = ANY($1::int8[])"};
-inline constexpr Query delete_parked{"delete_parked", R"sql(
-DELETE FROM parked WHERE ctid = ANY(ARRAY(
-    SELECT x.ctid FROM unnest($1::text[], $2::text[], $3::int8[], $4::int4[], $5::int8[])
-        u(tenant, key, lane, priority, id)
-    CROSS JOIN LATERAL (SELECT ctid FROM parked p
-                        WHERE p.tenant = u.tenant AND p.key = u.key AND p.lane = u.lane
-                        AND p.priority = u.priority AND p.id = u.id OFFSET 0) x)))sql"};
+inline constexpr auto delete_parked = query("delete_parked", delete_rows<tables::parked_table>);
 
-inline constexpr Query insert_requeued{
-    "insert_requeued",
-    "INSERT INTO requeued (id, started_at, " SLUICE_STANDING_COLUMNS("") ", token) "
-    "SELECT unnest($1::int8[]), unnest($2::int8[]), unnest($3::int4[]), "
-    "unnest($4::int8[]), unnest($5::int4[]), unnest($6::text[]), unnest($7::text[]), "
-    "unnest($8::text[]), unnest($9::text[]), unnest($10::int8[]), unnest($11::int8[]), "
-    "unnest($12::bytea[]), unnest($13::int8[])"};
+inline constexpr auto insert_requeued =
+    query("insert_requeued", insert_rows<tables::requeued_table>);
 inline constexpr Query delete_requeued{"delete_requeued",
                                        "DELETE FROM requeued WHERE id = ANY($1::int8[])"};
 
-#define SLUICE_INSERT_DONE \
-    "INSERT INTO done (id, state, started_at, completed_at, " \
-    SLUICE_STANDING_COLUMNS("") ", project, type) " \
-    "SELECT unnest($1::int8[]), unnest($2::int4[]), unnest($3::int8[]), " \
-    "unnest($4::int8[]), unnest($5::int4[]), unnest($6::int8[]), unnest($7::int4[]), " \
-    "unnest($8::text[]), unnest($9::text[]), unnest($10::text[]), unnest($11::text[]), " \
-    "unnest($12::int8[]), unnest($13::int8[]), unnest($14::bytea[]), unnest($15::text[]), " \
-    "unnest($16::text[])"
-inline constexpr Query insert_done{"insert_done", SLUICE_INSERT_DONE};
+inline constexpr auto insert_done = query("insert_done", insert_rows<tables::done_table>);
 // Only for a job whose lease outlived its end: what the lease knew last, once it is closed.
-inline constexpr Query update_done{"update_done", SLUICE_INSERT_DONE R"sql(
-ON CONFLICT (id) DO UPDATE SET progress = excluded.progress, message = excluded.message,
-    log_seq = excluded.log_seq, event_seq = excluded.event_seq,
-    head_hash = excluded.head_hash)sql"};
-#undef SLUICE_INSERT_DONE
+inline constexpr auto update_done =
+    query("update_done",
+          insert_rows<tables::done_table> + " ON CONFLICT (id)" + or_change<tables::done_table>);
 
 // ── leases ──
-#define SLUICE_INSERT_LEASES \
-    "INSERT INTO lease (id, token, worker_id, since, until, term, stop_requested, " \
-    "client_seq, batch_mark, " SLUICE_STANDING_COLUMNS("") ", deadline, has_ended) " \
-    "SELECT unnest($1::int8[]), unnest($2::int8[]), unnest($3::text[]), " \
-    "unnest($4::int8[]), unnest($5::int8[]), unnest($6::int8[]), unnest($7::bool[]), " \
-    "unnest($8::int8[]), unnest($9::int8[]), unnest($10::int4[]), unnest($11::int8[]), " \
-    "unnest($12::int4[]), unnest($13::text[]), unnest($14::text[]), " \
-    "unnest($15::text[]), unnest($16::text[]), unnest($17::int8[]), " \
-    "unnest($18::int8[]), unnest($19::bytea[]), unnest($20::int8[]), " \
-    "unnest($21::bool[])"
-inline constexpr Query insert_leases{"insert_leases", SLUICE_INSERT_LEASES};
+inline constexpr auto insert_leases = query("insert_leases", insert_rows<tables::lease_table>);
 // The rows are there, and locked by this session.
-inline constexpr Query update_leases{"update_leases", SLUICE_INSERT_LEASES R"sql(
-ON CONFLICT (id) DO UPDATE SET until = excluded.until, term = excluded.term,
-    stop_requested = excluded.stop_requested, client_seq = excluded.client_seq,
-    batch_mark = excluded.batch_mark, progress = excluded.progress, message = excluded.message,
-    log_seq = excluded.log_seq, event_seq = excluded.event_seq, head_hash = excluded.head_hash,
-    deadline = excluded.deadline, has_ended = excluded.has_ended
-WHERE lease.token = excluded.token)sql"};
-#undef SLUICE_INSERT_LEASES
+inline constexpr auto update_leases = query(
+    "update_leases", insert_rows<tables::lease_table> + " ON CONFLICT (id)" +
+                         or_change<tables::lease_table> + " WHERE lease.token = excluded.token");
 inline constexpr Query delete_leases{"delete_leases",
                                      "DELETE FROM lease WHERE id = ANY($1::int8[])"};
 // What is locked is being dealt with, by a heartbeat or by who ends the job.
@@ -149,10 +82,10 @@ inline constexpr Query next_lease_moments{"next_lease_moments",
 
 // ── the queue ──
 // What somebody else has locked is passed over.
-inline constexpr Query take{"take",
-                            "SELECT p.place, p.lane, p.priority, p.keys, " SLUICE_JOB_COLUMNS
-                            ", " SLUICE_REQUEUED_COLUMNS
-                            R"sql(, r.token
+inline constexpr auto take =
+    query("take", "SELECT p.place, p.lane, p.priority, p.keys, " +
+                      read_columns<tables::job_table, "j.@"> + ", " +
+                      read_columns<tables::requeued_table, "r.@"> + R"sql(, r.token
 FROM (SELECT q.place, q.lane, q.priority, q.id, q.keys
       FROM unnest($1::int8[]) n(lane)
       CROSS JOIN LATERAL (SELECT ctid AS place, lane, priority, id, keys FROM ready
@@ -161,7 +94,7 @@ FROM (SELECT q.place, q.lane, q.priority, q.id, q.keys
       ORDER BY q.priority DESC, q.id LIMIT $2::int4) p
 CROSS JOIN LATERAL (SELECT * FROM job x WHERE x.id = p.id OFFSET 0) j
 LEFT JOIN LATERAL (SELECT * FROM requeued x WHERE x.id = p.id OFFSET 0) r ON true
-ORDER BY p.priority DESC, p.id)sql"};
+ORDER BY p.priority DESC, p.id)sql");
 inline constexpr Query find_ended{"find_ended", "SELECT id FROM done WHERE id = ANY($1::int8[])"};
 inline constexpr Query delete_taken{"delete_taken",
                                     "DELETE FROM ready WHERE ctid = ANY($1::tid[])"};
@@ -179,25 +112,16 @@ SELECT lane, count(*) FROM added GROUP BY lane)sql"};
 inline constexpr Query next_timed{"next_timed", "SELECT min(run_after) FROM timed"};
 
 // ── keys ──
-inline constexpr Query hold_keys{"hold_keys", R"sql(
-INSERT INTO held (tenant, key, job_id)
-SELECT * FROM unnest($1::text[], $2::text[], $3::int8[]) u(tenant, key, job_id)
-ORDER BY u.tenant, u.key
-ON CONFLICT DO NOTHING RETURNING job_id, key)sql"};
-inline constexpr Query let_keys_go{"let_keys_go", R"sql(
-DELETE FROM held WHERE ctid = ANY(ARRAY(
-    SELECT x.ctid FROM unnest($1::text[], $2::text[]) u(tenant, key)
-    CROSS JOIN LATERAL (SELECT ctid FROM held h
-                        WHERE h.tenant = u.tenant AND h.key = u.key OFFSET 0) x)))sql"};
+inline constexpr auto hold_keys =
+    query("hold_keys",
+          insert_sorted<tables::held_table> + " ON CONFLICT DO NOTHING RETURNING job_id, key");
+inline constexpr auto let_keys_go = query("let_keys_go", delete_rows<tables::held_table>);
 // Somebody who is about to free one of these is waited for; then it is not returned.
-inline constexpr Query lock_held{"lock_held", R"sql(
-SELECT u.tenant, u.key FROM unnest($1::text[], $2::text[]) u(tenant, key)
-CROSS JOIN LATERAL (SELECT FROM held h
-                    WHERE h.tenant = u.tenant AND h.key = u.key FOR KEY SHARE) locked)sql"};
-inline constexpr Query park{"park", R"sql(
-INSERT INTO parked (tenant, key, lane, priority, id, keys)
-SELECT unnest($1::text[]), unnest($2::text[]), unnest($3::int8[]), unnest($4::int4[]),
-    unnest($5::int8[]), unnest($6::text[]))sql"};
+inline constexpr auto lock_held =
+    query("lock_held", "SELECT u.tenant, u.key FROM " + keys_as_u<tables::held_table> +
+                           " CROSS JOIN LATERAL (SELECT FROM held x WHERE " +
+                           x_is_u<tables::held_table> + " FOR KEY SHARE) locked");
+inline constexpr auto park = query("park", insert_rows<tables::parked_table>);
 inline constexpr Query free_keys{
     "free_keys", "DELETE FROM held WHERE job_id = ANY($1::int8[]) RETURNING tenant, key"};
 // For each of these keys that nobody holds, the first of each lane that waits for it.
@@ -222,56 +146,31 @@ LEFT JOIN LATERAL (SELECT job_id FROM held x
 ORDER BY u.nth)sql"};
 
 // ── history ──
-inline constexpr Query insert_events{"insert_events", R"sql(
-INSERT INTO event (job_id, seq, step, from_state, to_state, attempt, lease, at, log_seq,
-    actor, detail, hash)
-SELECT unnest($1::int8[]), unnest($2::int8[]), unnest($3::int4[]), unnest($4::int4[]),
-    unnest($5::int4[]), unnest($6::int4[]), unnest($7::int8[]), unnest($8::int8[]),
-    unnest($9::int8[]), unnest($10::text[]), unnest($11::text[]), unnest($12::bytea[]))sql"};
-inline constexpr Query insert_lines{"insert_lines", R"sql(
-INSERT INTO log (job_id, seq, attempt, level, at, event_seq, message, data)
-SELECT unnest($1::int8[]), unnest($2::int8[]), unnest($3::int4[]), unnest($4::int4[]),
-    unnest($5::int8[]), unnest($6::int8[]), unnest($7::text[]), unnest($8::text[]))sql"};
+inline constexpr auto insert_events = query("insert_events", insert_rows<tables::event_table>);
+inline constexpr auto insert_lines = query("insert_lines", insert_rows<tables::log_table>);
 
 // ── idempotency keys ──
-inline constexpr Query insert_requests{"insert_requests", R"sql(
-INSERT INTO idempotency (tenant, key, at, body_digest, jobs)
-SELECT * FROM unnest($1::text[], $2::text[], $3::int8[], $4::bytea[], $5::text[])
-    u(tenant, key, at, body_digest, jobs)
-ORDER BY u.tenant, u.key)sql"};
-inline constexpr Query put_requests{"put_requests", R"sql(
-INSERT INTO idempotency (tenant, key, at, body_digest, jobs)
-SELECT * FROM unnest($1::text[], $2::text[], $3::int8[], $4::bytea[], $5::text[])
-    u(tenant, key, at, body_digest, jobs)
-ORDER BY u.tenant, u.key
-ON CONFLICT (tenant, key) DO UPDATE
-SET at = excluded.at, body_digest = excluded.body_digest, jobs = excluded.jobs)sql"};
+inline constexpr auto insert_requests =
+    query("insert_requests", insert_sorted<tables::request_table>);
+inline constexpr auto put_requests =
+    query("put_requests", insert_sorted<tables::request_table> + " ON CONFLICT (" +
+                              key_columns<tables::request_table> + ")" +
+                              or_change<tables::request_table>);
 inline constexpr Query forget_requests{"forget_requests", R"sql(
 DELETE FROM idempotency WHERE ctid = ANY(ARRAY(
     SELECT ctid FROM idempotency WHERE at < $1::int8 ORDER BY at LIMIT $2::int4
     FOR UPDATE SKIP LOCKED)))sql"};
 
 // ── entities ──
-#define SLUICE_INSERT_ENTITIES                                                                  \
-    "INSERT INTO entity (tenant, kind, id, number, parent, state, revision, created_at, "       \
-    "updated_at, attributes) "                                                                  \
-    "SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::text[], "         \
-    "$6::text[], $7::int8[], $8::int8[], $9::int8[], $10::text[]) "                             \
-    "u(tenant, kind, id, number, parent, state, revision, created_at, updated_at, attributes) " \
-    "ORDER BY u.tenant, u.kind, u.id"
-inline constexpr Query insert_entities{"insert_entities", SLUICE_INSERT_ENTITIES};
+inline constexpr auto insert_entities =
+    query("insert_entities", insert_sorted<tables::entity_table>);
 // The rows are there, and locked by this session.
-inline constexpr Query update_entities{"update_entities", SLUICE_INSERT_ENTITIES R"sql(
-ON CONFLICT (tenant, kind, id) DO UPDATE SET parent = excluded.parent, state = excluded.state,
-    revision = excluded.revision, updated_at = excluded.updated_at,
-    attributes = excluded.attributes)sql"};
-#undef SLUICE_INSERT_ENTITIES
-inline constexpr Query insert_entity_events{"insert_entity_events", R"sql(
-INSERT INTO entity_event (tenant, kind, id, seq, at, action, from_state, to_state, actor,
-    job, detail)
-SELECT unnest($1::text[]), unnest($2::text[]), unnest($3::text[]), unnest($4::int8[]),
-    unnest($5::int8[]), unnest($6::text[]), unnest($7::text[]), unnest($8::text[]),
-    unnest($9::text[]), unnest($10::int8[]), unnest($11::text[]))sql"};
+inline constexpr auto update_entities =
+    query("update_entities", insert_sorted<tables::entity_table> + " ON CONFLICT (" +
+                                 key_columns<tables::entity_table> + ")" +
+                                 or_change<tables::entity_table>);
+inline constexpr auto insert_entity_events =
+    query("insert_entity_events", insert_rows<tables::entity_event_table>);
 
 // ── the commit ──
 // Fails (division by zero), and the commit with it, when another node has taken the seat, or when

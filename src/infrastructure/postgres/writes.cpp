@@ -3,21 +3,10 @@
 #include <algorithm>
 
 #include "domain/check.hpp"
-#include "infrastructure/entity_rows.hpp"
-#include "infrastructure/job_rows.hpp"
 #include "infrastructure/postgres/write_queries.hpp"
 
 namespace sluice::postgres {
 namespace {
-
-auto into(Columns& columns) {
-    return [&columns](const auto&... values) { columns.add(values...); };
-}
-
-void add_request(Columns& columns, const IdempotentRequest& request) {
-    columns.add(request.tenant, request.key, request.at, request.body_digest,
-                join_ids(request.jobs));
-}
 
 // An array of places in a table, in binary: its elements are six bytes each.
 std::string tid_array(const std::vector<std::string>& places) {
@@ -40,6 +29,10 @@ std::string tid_array(const std::vector<std::string>& places) {
     return bytes;
 }
 
+tables::QueuePlace place_of(LaneId lane, const JobSpec& spec, std::string_view keys) {
+    return {.lane = lane, .priority = spec.priority, .id = spec.id, .keys = keys};
+}
+
 }  // namespace
 
 std::string keys_text(const JobSpec& spec) {
@@ -54,34 +47,34 @@ void Writes::touch(JobId id) {
 void Writes::insert_job(const Job& job) {
     check(job.now.head.seq <= 1, "a job is put with its first event");
     largest_ = std::max(largest_, job.spec->id.value);
-    const std::string dependencies = join_ids(job.spec->depends_on);
-    write_job(into(jobs_), job, JobTexts(job.spec), given(dependencies));
+    jobs_.add(*job.spec, job.now);
 }
 
 void Writes::insert_lane(LaneId id, const Lane& lane) {
-    const std::string labels = join_texts(lane.labels);
-    lanes_.add(id, lane.tenant, lane.queue, lane.type, given(labels));
+    lanes_.add(tables::LaneRow{id, lane});
 }
 
 void Writes::insert_ready(LaneId lane, const JobSpec& spec) {
     const std::string keys = keys_text(spec);
-    ready_.add(lane, spec.priority, spec.id, given(keys));
+    ready_.add(place_of(lane, spec, keys));
 }
 
 void Writes::insert_timed(LaneId lane, const Job& job) {
     const std::string keys = keys_text(job.spec);
-    timed_.add(job.now.run_after, job.spec->id, lane, job.spec->priority, given(keys));
+    tables::QueuePlace place = place_of(lane, job.spec, keys);
+    place.run_after = job.now.run_after;
+    timed_.add(place);
 }
 
 void Writes::insert_blockers(LaneId lane, const JobSpec& spec) {
     int nth = 0;
     for (const JobId dependency : spec.depends_on) {
-        blockers_.add(dependency, spec.id, lane, nth++);
+        blockers_.add(tables::Blocker{dependency, spec.id, lane, nth++});
     }
 }
 
 void Writes::delete_blockers(JobId id) {
-    left_blockers_.add(id);
+    left_blockers_.push_back(id);
 }
 
 void Writes::delete_taken(std::string_view place) {
@@ -89,57 +82,61 @@ void Writes::delete_taken(std::string_view place) {
 }
 
 void Writes::delete_queued(LaneId lane, const Job& job) {
-    left_ready_.add(lane, job.spec->priority, job.spec->id);
-    left_timed_.add(job.now.run_after, job.spec->id);
-    if (!job.spec->depends_on.empty()) left_blockers_.add(job.spec->id);
+    tables::QueuePlace place = place_of(lane, job.spec, {});
+    place.run_after = job.now.run_after;
+    left_ready_.add(place);
+    left_timed_.add(place);
+    if (!job.spec->depends_on.empty()) left_blockers_.push_back(job.spec->id);
+    place.tenant = job.spec->tenant;
     for (const std::string& key : held_keys(job.spec)) {
-        left_parked_.add(job.spec->tenant, key, lane, job.spec->priority, job.spec->id);
+        place.key = key;
+        left_parked_.add(place);
     }
 }
 
 void Writes::insert_requeued(const Job& job, LeaseToken last) {
-    write_requeued(into(requeued_), job, last);
+    requeued_.add(*job.spec, job.now, tables::LastLease{last});
 }
 
 void Writes::delete_requeued(JobId id) {
-    left_requeued_.add(id);
+    left_requeued_.push_back(id);
 }
 
 void Writes::insert_done(const Job& job) {
-    write_done(into(done_), job);
+    done_.add(*job.spec, job.now);
 }
 
 void Writes::update_done(const Job& job) {
-    write_done(into(changed_done_), job);
+    changed_done_.add(*job.spec, job.now);
 }
 
 void Writes::insert_lease(const Job& job) {
     largest_ = std::max(largest_, job.lease->token.value);
-    write_lease(into(leases_), job, watched_deadline(job), false);
+    leases_.add(*job.spec, job.now, *job.lease, job);
 }
 
 void Writes::update_lease(const Job& job) {
-    write_lease(into(changed_leases_), job, watched_deadline(job), is_final(job.now.state));
+    changed_leases_.add(*job.spec, job.now, *job.lease, job);
 }
 
 void Writes::delete_lease(JobId id) {
-    left_leases_.add(id);
+    left_leases_.push_back(id);
 }
 
 void Writes::insert_event(const Event& event) {
-    write_event(into(events_), event);
+    events_.add(event);
 }
 
 void Writes::insert_line(const LogLine& line) {
-    write_line(into(lines_), line);
+    lines_.add(line);
 }
 
 void Writes::insert_request(const IdempotentRequest& request) {
-    add_request(new_requests_, request);
+    new_requests_.add(request);
 }
 
 void Writes::put_request(const IdempotentRequest& request) {
-    add_request(requests_, request);
+    requests_.add(request);
 }
 
 void Writes::touch(const EntityKey& key) {
@@ -150,22 +147,29 @@ void Writes::touch(const EntityKey& key) {
 void Writes::insert_entity(const Entity& entity) {
     touch(entity.key);
     largest_ = std::max(largest_, entity.number);
-    write_entity(into(entities_), entity, to_json(entity.attributes));
+    entities_.add(entity);
 }
 
 void Writes::update_entity(const Entity& entity) {
     touch(entity.key);
-    write_entity(into(changed_entities_), entity, to_json(entity.attributes));
+    changed_entities_.add(entity);
 }
 
 void Writes::insert_entity_event(const EntityEvent& event) {
-    write_entity_event(into(entity_events_), event);
+    entity_events_.add(event);
 }
 
 void Writes::send(const Query& query, Columns& rows) {
     if (rows.empty()) return;
     connection_.send(query, Params(rows));
     rows.clear();
+    has_written_ = true;
+}
+
+void Writes::send(const Query& query, std::vector<JobId>& ids) {
+    if (ids.empty()) return;
+    connection_.send(query, Params(ids));
+    ids.clear();
     has_written_ = true;
 }
 

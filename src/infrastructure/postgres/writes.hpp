@@ -7,6 +7,8 @@
 
 #include "infrastructure/postgres/cluster.hpp"
 #include "infrastructure/postgres/connection.hpp"
+#include "infrastructure/postgres/table_rows.hpp"
+#include "infrastructure/postgres/tables.hpp"
 
 namespace sluice::postgres {
 
@@ -55,7 +57,6 @@ class Writes {
 
     bool has_written() const { return has_written_; }
     void note_written() { has_written_ = true; }
-    bool is_pending(JobId id) const { return touched_.contains(id); }
 
     // The largest number of a job, a lease or an entity that was written.
     std::int64_t largest_number() const { return largest_; }
@@ -63,6 +64,7 @@ class Writes {
   private:
     void touch(const EntityKey& key);
     void send(const Query& query, Columns& rows);
+    void send(const Query& query, std::vector<JobId>& ids);
 
     Connection& connection_;
     std::unordered_set<JobId> touched_;
@@ -70,39 +72,30 @@ class Writes {
     std::int64_t largest_ = 0;
     bool has_written_ = false;
 
-    using enum Type;
-    Columns lanes_{integer, text, text, text, text};
-    Columns jobs_{integer, text, text, text,  small,   integer, integer, text, text,
-                  text,    text, text, small, integer, text,    flag,    flag, text,
-                  text,    text, text, text,  integer, bytes,   bytes,   text, text};
-    Columns ready_{integer, small, integer, text};
-    Columns timed_{integer, integer, integer, small, text};
-    Columns blockers_{integer, integer, integer, small};
-    Columns left_ready_{integer, small, integer};
-    Columns left_timed_{integer, integer};
-    Columns left_blockers_{integer};
-    Columns left_parked_{text, text, integer, small, integer};
+    TableRows<tables::lane_table> lanes_;
+    TableRows<tables::job_table> jobs_;
+    TableRows<tables::ready_table> ready_;
+    TableRows<tables::timed_table> timed_;
+    TableRows<tables::blocker_table> blockers_;
+    TableKeys<tables::ready_table> left_ready_;
+    TableKeys<tables::timed_table> left_timed_;
+    TableKeys<tables::parked_table> left_parked_;
+    std::vector<JobId> left_blockers_;
     std::vector<std::string> taken_;
-    Columns requeued_{integer, integer, small,   integer, small, text,   text,
-                      text,    text,    integer, integer, bytes, integer};
-    Columns left_requeued_{integer};
-    Columns done_{integer, small, integer, integer, small,   integer, small, text,
-                  text,    text,  text,    integer, integer, bytes,   text,  text};
-    Columns changed_done_ = done_;
-    Columns leases_{integer, integer, text,    integer, integer, integer, flag,
-                    integer, integer, small,   integer, small,   text,    text,
-                    text,    text,    integer, integer, bytes,   integer, flag};
-    Columns changed_leases_ = leases_;
-    Columns left_leases_{integer};
-    Columns events_{integer, integer, small,   small, small, small,
-                    integer, integer, integer, text,  text,  bytes};
-    Columns lines_{integer, integer, small, small, integer, integer, text, text};
-    Columns new_requests_{text, text, integer, bytes, text};
-    Columns requests_{text, text, integer, bytes, text};
-    Columns entities_{text, text, text, integer, text, text, integer, integer, integer, text};
-    Columns changed_entities_ = entities_;
-    Columns entity_events_{text, text, text, integer, integer, text,
-                           text, text, text, integer, text};
+    TableRows<tables::requeued_table> requeued_;
+    std::vector<JobId> left_requeued_;
+    TableRows<tables::done_table> done_;
+    TableRows<tables::done_table> changed_done_;
+    TableRows<tables::lease_table> leases_;
+    TableRows<tables::lease_table> changed_leases_;
+    std::vector<JobId> left_leases_;
+    TableRows<tables::event_table> events_;
+    TableRows<tables::log_table> lines_;
+    TableRows<tables::request_table> new_requests_;
+    TableRows<tables::request_table> requests_;
+    TableRows<tables::entity_table> entities_;
+    TableRows<tables::entity_table> changed_entities_;
+    TableRows<tables::entity_event_table> entity_events_;
 };
 
 // The keys that a job holds while it runs, as ready and parked keep them; empty: none.

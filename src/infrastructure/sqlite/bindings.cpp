@@ -3,55 +3,83 @@
 namespace sluice::sqlite {
 namespace {
 
-auto binder(Statement& statement, int place) {
-    return [&statement, place](const auto&... values) { statement.bind_from(place, values...); };
+template <class Table, class Parts>
+void bind_row(Statement& statement, int place, const Table& table, const Parts& parts) {
+    rows::write_row([&](const auto&... values) { statement.bind_from(place, values...); }, table,
+                    parts);
 }
 
-auto runner(Statement& statement) {
-    return [&statement](const auto&... values) { statement.with(values...).run_on_one_row(); };
+// All columns of a row, in the place of one that may be there.
+template <class Table, class Parts>
+void put_row(Statement& statement, const Table& table, const Parts& parts) {
+    rows::write_row([&](const auto&... values) { statement.with(values...).run(); }, table, parts);
+}
+
+// What changes of a row that must be there.
+template <class Table, class Parts>
+void update_row(Statement& statement, const Table& table, const Parts& parts) {
+    using rows::Which;
+    rows::write_row<Which::changing>(
+        [&](const auto&... changed) {
+            rows::write_row<Which::keys>(
+                [&](const auto&... keys) { statement.with(changed..., keys...).run_on_one_row(); },
+                table, parts);
+        },
+        table, parts);
 }
 
 }  // namespace
 
-void bind_job(Statement& insert, int place, const Job& job, const JobTexts& texts) {
-    write_job(binder(insert, place), job, texts, job.spec->depends_on.size());
+void bind_job(Statement& insert, int place, const Job& job) {
+    bind_row(insert, place, tables::job_table, std::tie(*job.spec, job.now));
 }
 
 void bind_requeued(Statement& insert, int place, const Job& job) {
-    write_requeued(binder(insert, place), job);
+    bind_row(insert, place, tables::requeued_table, std::tie(*job.spec, job.now));
 }
 
 void bind_lease(Statement& insert, int place, const Job& job) {
-    write_lease(binder(insert, place), job);
+    bind_row(insert, place, tables::lease_table, std::tie(*job.spec, job.now, *job.lease));
 }
 
 void bind_done(Statement& insert, int place, const Job& job) {
-    write_done(binder(insert, place), job);
+    bind_row(insert, place, tables::done_table, std::tie(*job.spec, job.now));
 }
 
 void bind_event(Statement& insert, int place, const Event& event) {
-    write_event(binder(insert, place), event);
+    bind_row(insert, place, tables::event_table, std::tie(event));
 }
 
 void bind_line(Statement& insert, int place, const LogLine& line) {
-    write_line(binder(insert, place), line);
+    bind_row(insert, place, tables::log_table, std::tie(line));
+}
+
+void bind_dependency(Statement& insert, int place, const tables::Dependency& dependency) {
+    bind_row(insert, place, tables::dependency_table, std::tie(dependency));
 }
 
 void bind_entity_event(Statement& insert, int place, const EntityEvent& event) {
-    write_entity_event(binder(insert, place), event);
+    bind_row(insert, place, tables::entity_event_table, std::tie(event));
 }
 
 void update_lease(Statement& update, const Job& job) {
-    write_lease_change(runner(update), job);
+    update_row(update, tables::lease_table, std::tie(*job.spec, job.now, *job.lease));
 }
 
 void update_done(Statement& update, const Job& job) {
-    write_done_change(runner(update), job);
+    update_row(update, tables::done_table, std::tie(*job.spec, job.now));
+}
+
+void run_on_unfinished(Statement& statement, const JobSpec& spec) {
+    put_row(statement, tables::unfinished_table, std::tie(spec));
 }
 
 void put_entity(Statement& put, const Entity& entity) {
-    const std::string attributes = to_json(entity.attributes);
-    write_entity(runner(put), entity, attributes);
+    put_row(put, tables::entity_table, std::tie(entity));
+}
+
+void put_request(Statement& put, const IdempotentRequest& request) {
+    put_row(put, tables::request_table, std::tie(request));
 }
 
 }  // namespace sluice::sqlite

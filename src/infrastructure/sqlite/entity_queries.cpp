@@ -31,7 +31,7 @@ int bind_conditions(Statement& statement, int place, const EntityFilter& filter)
 }  // namespace
 
 std::string list_entities_sql(const EntityFilter& filter) {
-    std::string sql = sql::list_entities;
+    std::string sql(sql::list_entities.view());
     add_conditions(sql, filter);
     return sql + sql::newest_entities_first;
 }
@@ -90,7 +90,7 @@ std::vector<EntityEvent> EntityQueries::events(const EntityKey& key, std::int64_
         list_events_.with(key.tenant, key.kind, key.id, after, std::max(limit, 0)));
     while (list_events_.next_row()) {
         Row row(list_events_);
-        events.push_back(read_entity_event(row, key));
+        events.push_back(read_entity_event(row));
     }
     return events;
 }

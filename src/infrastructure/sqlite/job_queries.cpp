@@ -41,13 +41,12 @@ void JobQueries::read_dependencies(JobSpec& spec, int count) {
 // As it was when it was put.
 Job JobQueries::read_submitted(Row& row) {
     JobSpec spec;
-    ChainHead head{.seq = 1};
-    read_queue_spec(row, spec);
-    const int dependencies = row.small();
-    read_rest_of_spec(row, spec, head.hash);
-    read_dependencies(spec, dependencies);
+    Standing first;
+    tables::DependencyCount dependencies;
+    rows::read_row(row, tables::job_table, std::tie(spec, first, dependencies));
+    read_dependencies(spec, dependencies.value);
     Job job = accepted(std::move(spec));
-    job.now.head = head;
+    job.now.head = {1, first.head.hash};
     return job;
 }
 
@@ -149,7 +148,7 @@ std::vector<Event> JobQueries::events(JobId job, std::int64_t after, int limit) 
     const Reading reading(list_events_.with(job, after, std::max(limit, 0)));
     while (list_events_.next_row()) {
         Row row(list_events_);
-        events.push_back(read_event(row, job));
+        events.push_back(read_event(row));
     }
     return events;
 }
@@ -159,7 +158,7 @@ std::vector<LogLine> JobQueries::logs(JobId job, std::int64_t after, int limit) 
     const Reading reading(list_lines_.with(job, after, std::max(limit, 0)));
     while (list_lines_.next_row()) {
         Row row(list_lines_);
-        lines.push_back(read_line(row, job));
+        lines.push_back(read_line(row));
     }
     return lines;
 }

@@ -1,120 +1,102 @@
 #pragma once
 
+#include "infrastructure/sql_text.hpp"
+#include "infrastructure/sqlite/tables.hpp"
+
 // Every SQL text of the store. Values are bound in the order of their placeholders. The texts of
 // inserts end with their columns; see insert.hpp.
 namespace sluice::sqlite::sql {
 
-// Column lists that several statements share, as macros since literals are joined by the compiler.
-// The standing of a job: how it stands beside what was asked for.
-#define SLUICE_STANDING(t)                                                        \
-    t "attempt, " t "run_after, " t "progress, " t "message, " t "error_code, " t \
-      "error_message, " t "result, " t "log_seq, " t "event_seq, " t "head_hash"
-#define SLUICE_QUEUE_SPEC                                                                \
-    "j.id, j.tenant, j.queue, j.type, j.priority, j.created_at, j.run_after, j.labels, " \
-    "j.site_id, j.node_id, j.exclusive_keys, j.dependencies"
-#define SLUICE_SPEC                                                                       \
-    SLUICE_QUEUE_SPEC                                                                     \
-    ", j.max_attempts, j.timeout, j.backoff, j.retry_on_timeout, j.run_despite_failure, " \
-    "j.project, j.entity_type, j.entity_id, j.source, j.correlation_id, j.replay_of, "    \
-    "j.payload_digest, j.head_hash, j.payload, j.idempotency_key"
-#define SLUICE_REQUEUED "r.id, r.started_at, " SLUICE_STANDING("r.")
-#define SLUICE_LEASE                                                                   \
-    "l.token, l.worker_id, l.since, l.until, l.term, l.stop_requested, l.client_seq, " \
-    "l.batch_mark, " SLUICE_STANDING("l.")
-#define SLUICE_DONE "d.state, d.started_at, d.completed_at, " SLUICE_STANDING("d.")
+using rows::all_columns;
+using rows::changing_columns;
+using rows::key_columns;
+using rows::read_columns;
+using rows::table_name;
+
+// Columns of tables, under the names that statements give to these: j for job, r for requeued, d
+// for done, l for lease.
+inline constexpr auto queue_columns = read_columns<tables::queue_table, "j.@">;
+inline constexpr auto job_columns = read_columns<tables::job_table, "j.@">;
+inline constexpr auto requeued_columns = read_columns<tables::requeued_table, "r.@">;
+inline constexpr auto done_columns = read_columns<tables::done_table, "d.@">;
+inline constexpr auto lease_columns = read_columns<tables::lease_table, "l.@">;
+
+template <const auto& table>
+inline constexpr auto insert_into =
+    "INSERT OR ROLLBACK INTO " + table_name<table> + " (" + all_columns<table> + ")";
+template <const auto& table>
+inline constexpr auto is_row = key_columns<table, "@ = ?", " AND ">;
+template <const auto& table>
+inline constexpr auto update_row = "UPDATE " + table_name<table> + " SET " +
+                                   changing_columns<table, "@ = ?"> + " WHERE " + is_row<table>;
+template <const auto& table>
+inline constexpr auto select_from = "SELECT " + read_columns<table> + " FROM " + table_name<table>;
 
 // ── jobs ──
-inline constexpr char insert_job[] = R"sql(
-INSERT OR ROLLBACK INTO job (id, tenant, queue, type, priority, created_at, run_after, labels,
-    site_id, node_id, exclusive_keys, dependencies, max_attempts, timeout, backoff,
-    retry_on_timeout, run_despite_failure, project, entity_type, entity_id, source,
-    correlation_id, replay_of, payload_digest, head_hash, payload, idempotency_key))sql";
+inline constexpr auto insert_job = insert_into<tables::job_table>;
 
-inline constexpr char insert_dependency[] =
-    "INSERT OR ROLLBACK INTO dependency (job_id, depends_on)";
+inline constexpr auto insert_dependency = insert_into<tables::dependency_table>;
 inline constexpr char list_dependencies[] =
     "SELECT depends_on FROM dependency WHERE job_id = ? ORDER BY depends_on";
 inline constexpr char has_open_dependency[] = R"sql(
 SELECT 1 FROM dependency p
 WHERE p.job_id = ? AND NOT EXISTS (SELECT 1 FROM done d WHERE d.id = p.depends_on) LIMIT 1)sql";
 
-inline constexpr char find_job[] =
-    "SELECT " SLUICE_SPEC ", " SLUICE_REQUEUED ", " SLUICE_DONE ", " SLUICE_LEASE
+inline constexpr auto find_job =
+    "SELECT " + job_columns + ", " + requeued_columns + ", " + done_columns + ", " + lease_columns +
     " FROM job j LEFT JOIN requeued r ON r.id = j.id LEFT JOIN lease l ON l.id = j.id"
     " LEFT JOIN done d ON d.id = j.id WHERE j.id = ?";
-inline constexpr char find_queued_job[] =
-    "SELECT " SLUICE_SPEC ", " SLUICE_REQUEUED
+inline constexpr auto find_queued_job =
+    "SELECT " + job_columns + ", " + requeued_columns +
     " FROM job j LEFT JOIN requeued r ON r.id = j.id WHERE j.id = ?";
 // The last column tells whether the job has ended; then this is not all there is to know of it.
-inline constexpr char find_leased_job[] = "SELECT " SLUICE_SPEC ", " SLUICE_LEASE
-                                          ", d.state FROM job j CROSS JOIN lease l ON l.id = j.id"
-                                          " LEFT JOIN done d ON d.id = j.id WHERE j.id = ?";
+inline constexpr auto find_leased_job = "SELECT " + job_columns + ", " + lease_columns +
+                                        ", d.state FROM job j CROSS JOIN lease l ON l.id = j.id"
+                                        " LEFT JOIN done d ON d.id = j.id WHERE j.id = ?";
 
 inline constexpr char ids_after[] = "SELECT id FROM job WHERE id > ? ORDER BY id LIMIT ?";
 
 // ── how jobs stand ──
-inline constexpr char insert_requeued[] =
-    "INSERT OR ROLLBACK INTO requeued (id, started_at, " SLUICE_STANDING("") ")";
+inline constexpr auto insert_requeued = insert_into<tables::requeued_table>;
 inline constexpr char delete_requeued[] = "DELETE FROM requeued WHERE id = ?";
 
-inline constexpr char insert_lease[] =
-    "INSERT OR ROLLBACK INTO lease (id, token, worker_id, since, until, term, stop_requested, "
-    "client_seq, batch_mark, " SLUICE_STANDING("") ")";
-inline constexpr char update_lease[] = R"sql(
-UPDATE lease SET until = ?, term = ?, stop_requested = ?, client_seq = ?, batch_mark = ?,
-    progress = ?, message = ?, log_seq = ?, event_seq = ?, head_hash = ?
-WHERE id = ? AND token = ?)sql";
+inline constexpr auto insert_lease = insert_into<tables::lease_table>;
+inline constexpr auto update_lease = update_row<tables::lease_table>;
 inline constexpr char delete_lease[] = "DELETE FROM lease WHERE id = ?";
 
-inline constexpr char insert_done[] =
-    "INSERT OR ROLLBACK INTO done (id, state, started_at, completed_at, " SLUICE_STANDING(
-        "") ", project, type)";
+inline constexpr auto insert_done = insert_into<tables::done_table>;
 // Only for a job whose lease outlived its end: what the lease knew last, once it is closed.
-inline constexpr char update_done[] = R"sql(
-UPDATE done SET progress = ?, message = ?, log_seq = ?, event_seq = ?, head_hash = ?
-WHERE id = ?)sql";
+inline constexpr auto update_done = update_row<tables::done_table>;
 
 // Only for jobs that have a project.
-inline constexpr char insert_unfinished[] =
-    "INSERT OR ROLLBACK INTO unfinished (project, type, id) VALUES (?,?,?)";
-inline constexpr char delete_unfinished[] =
-    "DELETE FROM unfinished WHERE project = ? AND type = ? AND id = ?";
+inline constexpr auto insert_unfinished = insert_into<tables::unfinished_table>;
+inline constexpr auto delete_unfinished =
+    "DELETE FROM unfinished WHERE " + is_row<tables::unfinished_table>;
 // Looks at all of them.
 inline constexpr char delete_unfinished_by_id[] = "DELETE FROM unfinished WHERE id = ?";
 
 // ── history ──
-inline constexpr char insert_event[] = R"sql(
-INSERT OR ROLLBACK INTO event (job_id, seq, step, from_state, to_state, attempt, lease, at, log_seq,
-    actor, detail, hash))sql";
-inline constexpr char list_events[] = R"sql(
-SELECT seq, step, from_state, to_state, attempt, lease, at, log_seq, actor, detail, hash
-FROM event WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ?)sql";
-inline constexpr char insert_line[] = R"sql(
-INSERT OR ROLLBACK INTO log (job_id, seq, attempt, level, at, event_seq, message, data))sql";
-inline constexpr char list_lines[] = R"sql(
-SELECT seq, attempt, level, at, event_seq, message, data
-FROM log WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ?)sql";
+inline constexpr auto insert_event = insert_into<tables::event_table>;
+inline constexpr auto list_events =
+    select_from<tables::event_table> + " WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ?";
+inline constexpr auto insert_line = insert_into<tables::log_table>;
+inline constexpr auto list_lines =
+    select_from<tables::log_table> + " WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ?";
 
 // ── entities ──
-#define SLUICE_ENTITY \
-    "tenant, kind, id, number, parent, state, revision, created_at, updated_at, attributes"
-inline constexpr char find_entity[] =
-    "SELECT " SLUICE_ENTITY " FROM entity WHERE tenant = ? AND kind = ? AND id = ?";
-// The number and created_at of one that is there stay.
-inline constexpr char put_entity[] = "INSERT INTO entity (" SLUICE_ENTITY R"sql()
-VALUES (?,?,?,?,?,?,?,?,?,?)
-ON CONFLICT (tenant, kind, id) DO UPDATE SET
-    parent = excluded.parent, state = excluded.state, revision = excluded.revision,
-    updated_at = excluded.updated_at, attributes = excluded.attributes)sql";
-inline constexpr char insert_entity_event[] = R"sql(
-INSERT OR ROLLBACK INTO entity_event (tenant, kind, id, seq, at, action, from_state, to_state,
-    actor, job, detail))sql";
-inline constexpr char list_entity_events[] = R"sql(
-SELECT seq, at, action, from_state, to_state, actor, job, detail
-FROM entity_event WHERE tenant = ? AND kind = ? AND id = ? AND seq > ? ORDER BY seq LIMIT ?)sql";
+inline constexpr auto find_entity =
+    select_from<tables::entity_table> + " WHERE " + is_row<tables::entity_table>;
+inline constexpr auto put_entity =
+    "INSERT INTO entity (" + all_columns<tables::entity_table> + ") VALUES (" +
+    all_columns<tables::entity_table, "?"> + ") ON CONFLICT (" + key_columns<tables::entity_table> +
+    ") DO UPDATE SET " + changing_columns<tables::entity_table, "@ = excluded.@">;
+inline constexpr auto insert_entity_event = insert_into<tables::entity_event_table>;
+inline constexpr auto list_entity_events =
+    select_from<tables::entity_event_table> +
+    " WHERE tenant = ? AND kind = ? AND id = ? AND seq > ? ORDER BY seq LIMIT ?";
 
 // Any of the conditions; see entity_queries.cpp.
-inline constexpr char list_entities[] = "SELECT " SLUICE_ENTITY " FROM entity WHERE number < ?";
+inline constexpr auto list_entities = select_from<tables::entity_table> + " WHERE number < ?";
 inline constexpr char count_entities[] = "SELECT count(*) FROM entity WHERE true";
 inline constexpr char is_tenant_of_entity[] = " AND tenant = ?";
 inline constexpr char is_kind_of_entity[] = " AND kind = ?";
@@ -123,13 +105,13 @@ inline constexpr char is_entity_in_states[] = " AND state IN (";
 inline constexpr char newest_entities_first[] = " ORDER BY number DESC LIMIT ? OFFSET ?";
 
 // ── idempotency keys ──
-inline constexpr char find_request[] =
-    "SELECT at, body_digest, jobs FROM idempotency WHERE tenant = ? AND key = ?";
-inline constexpr char put_request[] =
-    "INSERT OR REPLACE INTO idempotency (tenant, key, at, body_digest, jobs) VALUES (?,?,?,?,?)";
-inline constexpr char list_requests[] = R"sql(
-SELECT tenant, key, at, body_digest, jobs FROM idempotency
-WHERE (tenant, key) > (?, ?) ORDER BY tenant, key LIMIT ?)sql";
+inline constexpr auto find_request =
+    select_from<tables::request_table> + " WHERE " + is_row<tables::request_table>;
+inline constexpr auto put_request = "INSERT OR REPLACE INTO idempotency (" +
+                                    all_columns<tables::request_table> + ") VALUES (" +
+                                    all_columns<tables::request_table, "?"> + ")";
+inline constexpr auto list_requests = select_from<tables::request_table> +
+                                      " WHERE (tenant, key) > (?, ?) ORDER BY tenant, key LIMIT ?";
 inline constexpr char forget_requests[] = R"sql(
 DELETE FROM idempotency WHERE (tenant, key) IN
     (SELECT tenant, key FROM idempotency WHERE at < ? ORDER BY at LIMIT ?))sql";
@@ -142,14 +124,14 @@ inline constexpr char list_lease_ends[] = "SELECT id, until FROM lease";
 // ── the start, and the marks that keep it short ──
 inline constexpr char renew_leases[] = "UPDATE lease SET until = ? + term";
 // CROSS JOIN fixes the order of the loops: leases are few, jobs are many.
-inline constexpr char list_leases[] = "SELECT " SLUICE_QUEUE_SPEC
-                                      ", j.timeout, l.token, l.since, l.until, l.stop_requested, "
-                                      "EXISTS (SELECT 1 FROM done d WHERE d.id = l.id) "
-                                      "FROM lease l CROSS JOIN job j ON j.id = l.id";
+inline constexpr auto list_leases =
+    "SELECT " + queue_columns +
+    ", j.timeout, l.since, l.until, l.stop_requested, "
+    "EXISTS (SELECT 1 FROM done d WHERE d.id = l.id) FROM lease l CROSS JOIN job j ON j.id = l.id";
 // Outer joins, since NOT EXISTS would open its table anew for each of a million rows. Those that
 // are leased are among them.
-inline constexpr char list_unfinished[] =
-    "SELECT " SLUICE_QUEUE_SPEC
+inline constexpr auto list_unfinished =
+    "SELECT " + queue_columns +
     ", r.id, r.run_after FROM job j LEFT JOIN done d ON d.id = j.id "
     "LEFT JOIN requeued r ON r.id = j.id WHERE j.id >= ? AND d.id IS NULL ORDER BY j.id";
 inline constexpr char walk_from_low_water[] = R"sql(
@@ -220,13 +202,5 @@ inline constexpr char list_migrations[] =
     "SELECT number, name, checksum, applied_at FROM migration ORDER BY number";
 inline constexpr char insert_migration[] =
     "INSERT INTO migration (number, name, checksum, applied_at) VALUES (?,?,?,?)";
-
-#undef SLUICE_STANDING
-#undef SLUICE_QUEUE_SPEC
-#undef SLUICE_SPEC
-#undef SLUICE_REQUEUED
-#undef SLUICE_LEASE
-#undef SLUICE_DONE
-#undef SLUICE_ENTITY
 
 }  // namespace sluice::sqlite::sql

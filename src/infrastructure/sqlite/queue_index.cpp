@@ -43,12 +43,11 @@ void QueueIndex::load(sqlite3* connection, JobId low_water, Timestamp now) {
 void QueueIndex::load_leases(sqlite3* connection) {
     Statement query(connection, sql::list_leases);
     JobSpec spec;
+    tables::DependencyCount dependencies;
     while (query.next_row()) {
         Row row(query);
-        read_queue_spec(row, spec);
-        row.skip(1);
+        rows::read_row(row, tables::queue_table, std::tie(spec, dependencies));
         const Duration timeout = row.duration();
-        row.skip(1);
         const Timestamp since = row.time();
         const Timestamp until = row.time();
         const bool stop_requested = row.flag();
@@ -61,25 +60,25 @@ void QueueIndex::load_leases(sqlite3* connection) {
 
 void QueueIndex::load_queue(sqlite3* connection, JobId low_water) {
     Statement query(connection, sql::list_unfinished);
-    Statement dependencies(connection, sql::list_dependencies);
+    Statement list_dependencies(connection, sql::list_dependencies);
     Statement has_open_dependency(connection, sql::has_open_dependency);
     JobSpec spec;
+    tables::DependencyCount dependencies;
     query.with(low_water);
     while (query.next_row()) {
         Row row(query);
-        read_queue_spec(row, spec);
-        const bool has_dependencies = row.small() > 0;
+        rows::read_row(row, tables::queue_table, std::tie(spec, dependencies));
         if (leases_.contains(spec.id)) continue;
         const bool was_requeued = !row.next_is_null();
         row.skip(1);
         const std::optional<Timestamp> moved = was_requeued ? row.maybe_time() : std::nullopt;
         bool blocked = false;
-        if (has_dependencies) {
+        if (dependencies.value > 0) {
             blocked = has_open_dependency.with(spec.id).next_row();
             spec.depends_on.clear();
-            dependencies.with(spec.id);
-            while (dependencies.next_row())
-                spec.depends_on.push_back(JobId{dependencies.integer(0)});
+            list_dependencies.with(spec.id);
+            while (list_dependencies.next_row())
+                spec.depends_on.push_back(JobId{list_dependencies.integer(0)});
         }
         ready_.add(spec, moved.value_or(spec.run_after), blocked);
     }

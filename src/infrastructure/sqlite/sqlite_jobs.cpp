@@ -11,13 +11,6 @@ namespace {
 // hand.
 constexpr std::size_t short_queue = 4096;
 
-std::vector<JobTexts> texts_of(std::span<const Arrival> arrivals) {
-    std::vector<JobTexts> texts;
-    texts.reserve(arrivals.size());
-    for (const Arrival& arrival : arrivals) texts.emplace_back(arrival.job.spec);
-    return texts;
-}
-
 }  // namespace
 
 SqliteJobs::SqliteJobs(sqlite3* connection, JobQueries& queries, QueueIndex& index, Marks& marks,
@@ -88,18 +81,16 @@ void SqliteJobs::put(std::span<const Arrival> arrivals) {
 }
 
 void SqliteJobs::write(std::span<const Arrival> arrivals) {
-    const std::vector<JobTexts> texts = texts_of(arrivals);
-    std::size_t next = 0;
-    insert_job_.run(arrivals, [&](Statement& insert, int place, const Arrival& arrival) {
+    insert_job_.run(arrivals, [](Statement& insert, int place, const Arrival& arrival) {
         check(arrival.job.now.head.seq <= 1, "a job is put with its first event");
-        bind_job(insert, place, arrival.job, texts[next++]);
+        bind_job(insert, place, arrival.job);
     });
     for (const Arrival& arrival : arrivals) {
         const JobSpec& spec = arrival.job.spec;
-        if (!spec.project.empty()) insert_unfinished_.with(spec.project, spec.type, spec.id).run();
-        insert_dependency_.run(arrival.job.spec->depends_on,
+        if (!spec.project.empty()) run_on_unfinished(insert_unfinished_, spec);
+        insert_dependency_.run(spec.depends_on,
                                [&](Statement& insert, int place, JobId dependency) {
-                                   insert.bind_from(place, arrival.job.spec->id, dependency);
+                                   bind_dependency(insert, place, {spec.id, dependency});
                                });
     }
 }
@@ -131,7 +122,7 @@ void SqliteJobs::finish(std::span<const Job> jobs) {
 
 // A row that was changed from outside may name another project or type than the job came with.
 void SqliteJobs::forget_unfinished(const JobSpec& spec) {
-    delete_unfinished_.with(spec.project, spec.type, spec.id).run();
+    run_on_unfinished(delete_unfinished_, spec);
     if (delete_unfinished_.changes() == 0) delete_unfinished_by_id_.with(spec.id).run();
 }
 

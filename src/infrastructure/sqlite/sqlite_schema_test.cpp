@@ -41,8 +41,8 @@ class SqliteSchemaTest : public testing::Test {
     }
 
     // One line per step of the plan.
-    std::string plan(const std::string& sql) {
-        Statement query(writer.get(), "EXPLAIN QUERY PLAN " + sql);
+    std::string plan(std::string_view sql) {
+        Statement query(writer.get(), "EXPLAIN QUERY PLAN " + std::string(sql));
         std::string steps;
         while (query.next_row()) steps += std::string(query.text(3)) + '\n';
         return steps;
@@ -178,41 +178,42 @@ TEST_F(SqliteSchemaDeathTest, LeavesNothingOfAMigrationThatFails) {
 TEST_F(SqliteSchemaTest, EveryQueryPrepares) {
     migrate_all();
 
-    for (const char* query : {sql::list_dependencies,
-                              sql::has_open_dependency,
-                              sql::find_job,
-                              sql::find_queued_job,
-                              sql::find_leased_job,
-                              sql::ids_after,
-                              sql::delete_requeued,
-                              sql::insert_unfinished,
-                              sql::delete_unfinished,
-                              sql::update_lease,
-                              sql::delete_lease,
-                              sql::update_done,
-                              sql::list_events,
-                              sql::list_lines,
-                              sql::find_request,
-                              sql::put_request,
-                              sql::forget_requests,
-                              sql::find_entity,
-                              sql::put_entity,
-                              sql::list_entity_events,
-                              sql::renew_leases,
-                              sql::list_leases,
-                              sql::list_unfinished,
-                              sql::walk_from_low_water,
-                              sql::read_mark,
-                              sql::write_mark,
-                              sql::find_migration_table,
-                              sql::create_migration_table,
-                              sql::list_migrations,
-                              sql::insert_migration}) {
+    for (const std::string_view query :
+         std::initializer_list<std::string_view>{sql::list_dependencies,
+                                                 sql::has_open_dependency,
+                                                 sql::find_job,
+                                                 sql::find_queued_job,
+                                                 sql::find_leased_job,
+                                                 sql::ids_after,
+                                                 sql::delete_requeued,
+                                                 sql::insert_unfinished,
+                                                 sql::delete_unfinished,
+                                                 sql::update_lease,
+                                                 sql::delete_lease,
+                                                 sql::update_done,
+                                                 sql::list_events,
+                                                 sql::list_lines,
+                                                 sql::find_request,
+                                                 sql::put_request,
+                                                 sql::forget_requests,
+                                                 sql::find_entity,
+                                                 sql::put_entity,
+                                                 sql::list_entity_events,
+                                                 sql::renew_leases,
+                                                 sql::list_leases,
+                                                 sql::list_unfinished,
+                                                 sql::walk_from_low_water,
+                                                 sql::read_mark,
+                                                 sql::write_mark,
+                                                 sql::find_migration_table,
+                                                 sql::create_migration_table,
+                                                 sql::list_migrations,
+                                                 sql::insert_migration}) {
         EXPECT_NO_THROW(Statement(writer.get(), query)) << query;
     }
-    for (const char* beginning :
-         {sql::insert_job, sql::insert_dependency, sql::insert_requeued, sql::insert_lease,
-          sql::insert_done, sql::insert_event, sql::insert_line, sql::insert_entity_event}) {
+    for (const std::string_view beginning : std::initializer_list<std::string_view>{
+             sql::insert_job, sql::insert_dependency, sql::insert_requeued, sql::insert_lease,
+             sql::insert_done, sql::insert_event, sql::insert_line, sql::insert_entity_event}) {
         EXPECT_NO_THROW(Insert(writer.get(), beginning)) << beginning;
     }
 }
@@ -220,14 +221,14 @@ TEST_F(SqliteSchemaTest, EveryQueryPrepares) {
 TEST_F(SqliteSchemaTest, HotQueriesNeverScanOrSort) {
     migrate_all();
 
-    for (const char* query :
-         {sql::list_dependencies,   sql::has_open_dependency, sql::find_job,
-          sql::find_queued_job,     sql::find_leased_job,     sql::ids_after,
-          sql::delete_requeued,     sql::delete_unfinished,   sql::update_lease,
-          sql::delete_lease,        sql::update_done,         sql::list_events,
-          sql::list_lines,          sql::find_request,        sql::forget_requests,
-          sql::find_entity,         sql::list_entity_events,  sql::list_unfinished,
-          sql::walk_from_low_water, sql::read_mark,           sql::write_mark}) {
+    for (const std::string_view query : std::initializer_list<std::string_view>{
+             sql::list_dependencies,   sql::has_open_dependency, sql::find_job,
+             sql::find_queued_job,     sql::find_leased_job,     sql::ids_after,
+             sql::delete_requeued,     sql::delete_unfinished,   sql::update_lease,
+             sql::delete_lease,        sql::update_done,         sql::list_events,
+             sql::list_lines,          sql::find_request,        sql::forget_requests,
+             sql::find_entity,         sql::list_entity_events,  sql::list_unfinished,
+             sql::walk_from_low_water, sql::read_mark,           sql::write_mark}) {
         const std::string steps = plan(query);
         EXPECT_EQ(steps.find("SCAN"), std::string::npos) << query << '\n' << steps;
         EXPECT_EQ(steps.find("TEMP B-TREE"), std::string::npos) << query << '\n' << steps;

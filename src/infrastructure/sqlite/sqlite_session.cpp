@@ -32,18 +32,14 @@ std::optional<IdempotentRequest> SqliteIdempotency::find(const std::string& tena
                                                          const std::string& key) {
     if (!find_.with(tenant, key).next_row()) return std::nullopt;
 
-    IdempotentRequest request{.tenant = tenant, .key = key};
     Row row(find_);
-    request.at = row.time();
-    request.body_digest = row.digest();
-    split_ids(row.text(), request.jobs);
+    IdempotentRequest request = read_request(row);
     find_.rewind();
     return request;
 }
 
 void SqliteIdempotency::put(const IdempotentRequest& request) {
-    const std::string jobs = join_ids(request.jobs);
-    put_.with(request.tenant, request.key, request.at, request.body_digest, jobs).run();
+    put_request(put_, request);
 }
 
 int SqliteIdempotency::forget_before(Timestamp time, int limit) {

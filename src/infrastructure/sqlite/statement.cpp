@@ -136,6 +136,11 @@ void Statement::bind_text(int index, std::string_view value) {
         sqlite3_bind_text64(handle_.get(), index, data, value.size(), SQLITE_STATIC, SQLITE_UTF8));
 }
 
+void Statement::bind_made(int index, const std::string& value) {
+    require(sqlite3_bind_text64(handle_.get(), index, value.data(), value.size(), SQLITE_TRANSIENT,
+                                SQLITE_UTF8));
+}
+
 void Statement::bind_blob(int index, std::string_view value) {
     require(sqlite3_bind_blob64(handle_.get(), index, value.data(), value.size(), SQLITE_STATIC));
 }

@@ -10,6 +10,7 @@
 #include "domain/sha256.hpp"
 #include "domain/time.hpp"
 #include "infrastructure/row_words.hpp"
+#include "infrastructure/table.hpp"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -29,7 +30,8 @@ void execute(sqlite3* connection, const char* sql);
 void roll_back(sqlite3* connection) noexcept;
 
 // One prepared statement. Values are bound in the order of the placeholders; nothing is ever pasted
-// into SQL text. Text is bound without a copy, so it must live until the statement has run.
+// into SQL text. Text is bound without a copy, so it must live until the statement has run; save
+// what was made for the row.
 class Statement {
   public:
     Statement(sqlite3* connection, std::string_view sql);
@@ -77,9 +79,11 @@ class Statement {
     void bind_null(int index);
     void bind_integer(int index, std::int64_t value);
     void bind_text(int index, std::string_view value);
+    void bind_made(int index, const std::string& value);  // copied
     void bind_blob(int index, std::string_view value);
 
     void bind(int index, std::string_view value) { bind_text(index, value); }
+    void bind(int index, const rows::MadeText& value) { bind_made(index, value.text); }
     void bind(int index, const Digest& value) { bind_blob(index, bytes_of(value)); }
     void bind(int index, JobId value) { bind_integer(index, value.value); }
     void bind(int index, LeaseToken value) { bind_integer(index, value.value); }

@@ -37,12 +37,7 @@ std::vector<IdempotentRequest> StoppedStore::requests_after(const IdempotencyKey
     list_requests_.with(last.tenant, last.key, std::max(limit, 0));
     while (list_requests_.next_row()) {
         Row row(list_requests_);
-        IdempotentRequest& request = requests.emplace_back();
-        request.tenant = row.text();
-        request.key = row.text();
-        request.at = row.time();
-        request.body_digest = row.digest();
-        split_ids(row.text(), request.jobs);
+        requests.push_back(read_request(row));
     }
     list_requests_.rewind();
     return requests;
