@@ -25,14 +25,10 @@ Appended append_to(Transaction& tx, Job& job, const AppendLogs& as_sent,
     int stored = 0;
     for (const LogEntry& entry : batch.entries) {
         if (is_repeat(lease, entry)) continue;
-        lines.push_back({.job = job.spec->id,
-                         .seq = ++job.now.log_seq,
-                         .attempt = job.now.attempt,
-                         .level = entry.level,
-                         .message = entry.message,
-                         .data = entry.data,
-                         .at = entry.at.value_or(tx.now()),
-                         .event_seq = job.now.head.seq});
+        lines.push_back(next_line(job, {.level = entry.level,
+                                        .message = entry.message,
+                                        .data = entry.data,
+                                        .at = entry.at.value_or(tx.now())}));
         ++stored;
     }
     return {job.now.log_seq, stored};

@@ -211,8 +211,7 @@ void EntityDesk::apply() {
     entities.reserve(changed_.size());
     for (auto& [key, entity] : changed_) entities.push_back(std::move(entity));
     changed_.clear();
-    tx_.write(entities, events_);
-    events_.clear();
+    tx_.write(std::move(entities), std::exchange(events_, {}));
     for (const JobSpec& spec : submits_) submitted_.push_back(submit_own(tx_, spec, actor_));
     submits_.clear();
 }

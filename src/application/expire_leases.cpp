@@ -27,15 +27,10 @@ void retry_timed_out(Transaction& tx, Job& job) {
 
 // The engine's own line in the log of an app's job, which its operators look at first.
 void say_timed_out(Transaction& tx, Job& job) {
-    const LogLine line{
-        .job = job.spec->id,
-        .seq = ++job.now.log_seq,
-        .attempt = job.now.attempt,
-        .level = LogLevel::error,
-        .message = fmt::format("job timed out after {}ms", to_millis(job.spec->timeout)),
-        .data = "",
-        .at = tx.now(),
-        .event_seq = job.now.head.seq};
+    const LogLine line = next_line(
+        job, {.level = LogLevel::error,
+              .message = fmt::format("job timed out after {}ms", to_millis(job.spec->timeout)),
+              .at = tx.now()});
     tx.append({&line, 1});
 }
 

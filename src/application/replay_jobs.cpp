@@ -41,6 +41,7 @@ Result<Job> replay(Transaction& tx, const ReplayJob& command, Duration remembere
     spec.run_after = tx.now();
     spec.idempotency_key = command.idempotency_key;
     spec.depends_on.clear();
+    spec.history_form = newest_history_form;
     if (auto refusal = prepare_to_follow(tx, spec, false)) return *std::move(refusal);
 
     Arrival arrival{accepted(std::move(spec)), false};

@@ -1,5 +1,7 @@
 #include "application/transaction.hpp"
 
+#include "domain/entity_history.hpp"
+
 namespace sluice {
 
 void Transaction::record(Job& job, Step step, std::optional<JobState> from, std::string actor,
@@ -40,11 +42,31 @@ void Transaction::append(std::span<const LogLine> lines) {
     }
 }
 
-void Transaction::write(std::span<const Entity> entities, std::span<const EntityEvent> events) {
+// A caller may hold a copy of an entity from before this session's last write of it.
+Digest Transaction::head_of(const Entity& entity) const {
+    const auto written = entity_heads_.find(entity.key);
+    if (written != entity_heads_.end()) return written->second;
+    return entity.head ? *entity.head : genesis(entity);
+}
+
+void Transaction::write(std::vector<Entity> entities, std::vector<EntityEvent> events) {
+    for (Entity& entity : entities) {
+        Digest head = head_of(entity);
+        bool has_events = false;
+        for (EntityEvent& event : events) {
+            if (event.key != entity.key) continue;
+            head = chain_hash(head, event);
+            event.hash = head;
+            has_events = true;
+        }
+        if (has_events) entity_heads_[entity.key] = head;
+        if (has_events || entity.head) entity.head = head;
+        entity.seal = seal_of(entity);
+        touched_.push_back(watch_id(entity.key));
+    }
     if (!entities.empty()) session_.entities().put(entities);
     if (!events.empty()) session_.entities().append(events);
     written_ = written_ || !entities.empty() || !events.empty();
-    for (const Entity& entity : entities) touched_.push_back(watch_id(entity.key));
 }
 
 void Transaction::flush() {

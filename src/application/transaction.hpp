@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -45,8 +46,9 @@ class Transaction {
     // Stores log lines now.
     void append(std::span<const LogLine> lines);
 
-    // Writes changed entities and their events now.
-    void write(std::span<const Entity> entities, std::span<const EntityEvent> events);
+    // Writes changed entities and their events now, chained to those before them and sealed. The
+    // events of an entity come in the order of their numbers.
+    void write(std::vector<Entity> entities, std::vector<EntityEvent> events);
 
     // Whether anything was written.
     bool has_written() const { return written_; }
@@ -61,6 +63,7 @@ class Transaction {
 
   private:
     void count(const Event& event);
+    Digest head_of(const Entity& entity) const;
 
     Session& session_;
     const Rules& rules_;
@@ -69,6 +72,7 @@ class Transaction {
     Chance& chance_;
     std::vector<Event> events_;
     std::vector<JobId> touched_;
+    std::map<EntityKey, Digest> entity_heads_;  // of what was written in this session
     CommitRecord counts_;
     bool written_ = false;
 };

@@ -47,19 +47,50 @@ std::string differs_from(const Event& ending, const Job& job) {
     return "";
 }
 
-// Events count the log lines that came before them, so that lines cannot be taken away unnoticed.
-std::optional<HistoryBreak> verify_log(JobReader& reader, const Job& job) {
-    std::int64_t seq = 0;
-    for (auto some = reader.logs(job.spec->id, 0, page); !some.empty();
-         some = reader.logs(job.spec->id, seq, page)) {
-        for (const LogLine& line : some) {
-            if (line.seq == seq + 1) ++seq;
+// Reads a job's lines beside its events, and knows the digest of all lines up to one.
+class LogWalk {
+  public:
+    LogWalk(JobReader& reader, JobId job) : reader_(reader), job_(job) {}
+
+    // Walks on to this line; false: a line before it is missing.
+    bool reach(std::int64_t seq) {
+        while (seq_ < seq) {
+            if (next_ == some_.size()) {
+                some_ = reader_.logs(job_, seq_, page);
+                next_ = 0;
+            }
+            if (next_ == some_.size() || some_[next_].seq != seq_ + 1) return false;
+            digest_ = log_hash(digest_.value_or(Digest{}), some_[next_++]);
+            ++seq_;
         }
-        if (some.back().seq != seq) break;
+        return true;
     }
-    if (seq == job.now.log_seq) return std::nullopt;
-    return HistoryBreak{job.spec->id, job.now.head.seq,
-                        fmt::format("log line {} is missing", seq + 1)};
+
+    std::int64_t seq() const { return seq_; }
+    // None while there was no line.
+    const std::optional<Digest>& digest() const { return digest_; }
+
+  private:
+    JobReader& reader_;
+    JobId job_;
+    std::vector<LogLine> some_;
+    std::size_t next_ = 0;
+    std::int64_t seq_ = 0;
+    std::optional<Digest> digest_;
+};
+
+// All lines of the job are there, and the job knows their digest.
+std::optional<HistoryBreak> verify_log(LogWalk& log, const Job& job) {
+    const auto broken = [&](std::string what) {
+        return HistoryBreak{job.spec->id, job.now.head.seq, std::move(what)};
+    };
+    if (!log.reach(job.now.log_seq)) {
+        return broken(fmt::format("log line {} is missing", log.seq() + 1));
+    }
+    if (job.spec->history_form > 1 && log.digest() != job.now.log_hash) {
+        return broken("a log line was changed, or the job knows another digest of its lines");
+    }
+    return std::nullopt;
 }
 
 }  // namespace
@@ -72,6 +103,7 @@ std::optional<HistoryBreak> verify_job(JobReader& reader, const Job& job, std::i
     if (!job.damage.empty()) {
         return HistoryBreak{id, 0, fmt::format("the stored {} is damaged", job.damage)};
     }
+    LogWalk log(reader, id);
     Digest previous = genesis(job.spec);
     std::optional<JobState> state;
     std::int64_t seq = 0;
@@ -82,7 +114,12 @@ std::optional<HistoryBreak> verify_job(JobReader& reader, const Job& job, std::i
             if (event.seq != ++seq) {
                 return HistoryBreak{id, seq, fmt::format("event {} is missing", seq)};
             }
-            if (chain_hash(previous, event, job.now.result) != event.hash) {
+            const bool has_lines = log.reach(event.log_seq);
+            const EventCover cover = cover_of(job.spec, job.now.result, log.digest());
+            if (!has_lines || chain_hash(previous, event, cover) != event.hash) {
+                // A broken log is named as such.
+                LogWalk whole_log(reader, id);
+                if (auto broken = verify_log(whole_log, job)) return broken;
                 return HistoryBreak{id, seq,
                                     "the hash does not match the event, or the one before it"};
             }
@@ -111,45 +148,87 @@ std::optional<HistoryBreak> verify_job(JobReader& reader, const Job& job, std::i
             fmt::format("the job is {}, its history says {}", to_text(job.now.state),
                         state ? to_text(*state) : "nothing")};
     }
-    return job.now.log_seq > 0 ? verify_log(reader, job) : std::nullopt;
+    return verify_log(log, job);
 }
 
 namespace {
 
-// A job may change between the reading of its row and of its events. What looks broken is read
-// again; what is really broken stays so.
-std::optional<HistoryBreak> verify_settled(JobReader& reader, const Job& job,
-                                           std::int64_t& events) {
+// What is walked may change between the reading of its row and of its events. What looks broken is
+// read again; what is really broken stays so.
+template <class Subject, class Verify, class ReadAgain>
+std::optional<HistoryBreak> verify_settled(const Subject& subject, std::int64_t& events,
+                                           Verify&& verify, ReadAgain&& read_again) {
     constexpr int tries = 5;
     std::int64_t counted = 0;
-    std::optional<HistoryBreak> broken = verify_job(reader, job, counted);
+    std::optional<HistoryBreak> broken = verify(subject, counted);
     for (int i = 0; broken && i < tries; ++i) {
-        const std::optional<Job> again = reader.find_one(job.spec->id);
-        if (!again) break;
+        const std::optional<Subject> again = read_again();
+        if (!again) return std::nullopt;  // retention has removed it meanwhile
         counted = 0;
-        broken = verify_job(reader, *again, counted);
+        broken = verify(*again, counted);
     }
     events += counted;
     return broken;
 }
 
-}  // namespace
+// Returns whether to go on.
+bool note(Verification& result, std::optional<HistoryBreak> broken) {
+    if (broken) result.breaks.push_back(*std::move(broken));
+    return result.breaks.size() < breaks_max;
+}
 
-Verification verify_history(JobReader& reader) {
-    Verification result;
+bool verify_jobs(JobReader& reader, Verification& result) {
+    const auto verify = [&](const Job& job, std::int64_t& events) {
+        return verify_job(reader, job, events);
+    };
     JobId last{};
     for (auto ids = reader.ids_after(last, page); !ids.empty();
          ids = reader.ids_after(last, page)) {
         for (const std::optional<Job>& job : reader.find(ids)) {
             if (!job) continue;
             ++result.jobs;
-            if (auto broken = verify_settled(reader, *job, result.events)) {
-                result.breaks.push_back(*std::move(broken));
-                if (result.breaks.size() == breaks_max) return result;
+            if (job->spec->history_form == 1) ++result.partly_covered;
+            const auto read_again = [&] { return reader.find_one(job->spec->id); };
+            if (!note(result, verify_settled(*job, result.events, verify, read_again))) {
+                return false;
             }
         }
         last = ids.back();
     }
+    return true;
+}
+
+bool verify_entities(EntityReader& reader, Verification& result) {
+    const auto verify = [&](const Entity& entity, std::int64_t& events) {
+        return verify_entity(reader, entity, events);
+    };
+    const EntityFilter all{.tenant = ""};
+    std::int64_t before = newest_entity;
+    for (auto some = reader.list(all, before, 0, page); !some.empty();
+         some = reader.list(all, before, 0, page)) {
+        for (const Entity& entity : some) {
+            ++result.entities;
+            if (!entity.head) ++result.partly_covered;
+            const auto read_again = [&] { return reader.find_one(entity.key); };
+            if (!note(result, verify_settled(entity, result.entity_events, verify, read_again))) {
+                return false;
+            }
+        }
+        before = some.back().number;
+    }
+    return true;
+}
+
+}  // namespace
+
+std::string subject_of(const HistoryBreak& found) {
+    if (!found.entity) return fmt::format("job {}", to_text(found.job));
+    return fmt::format("{} of tenant {}", to_text(*found.entity), found.entity->tenant);
+}
+
+Verification verify_history(JobReader& reader) {
+    Verification result;
+    if (verify_jobs(reader, result)) verify_entities(reader.entities(), result);
     return result;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "domain/ids.hpp"
+#include "domain/sha256.hpp"
 #include "domain/time.hpp"
 
 namespace sluice {
@@ -37,6 +38,8 @@ struct Entity {
     Timestamp created_at{};
     Timestamp updated_at{};
     Attributes attributes;
+    std::optional<Digest> head{};  // the hash of its last event
+    std::optional<Digest> seal{};  // over the whole of it; entity_history.hpp
 
     bool operator==(const Entity&) const = default;
 };
@@ -50,8 +53,9 @@ struct EntityEvent {
     std::string from;    // states; empty before it was created
     std::string to;
     std::string actor;
-    std::optional<JobId> job{};  // whose start or end it followed
-    std::string detail;          // JSON; empty: none
+    std::optional<JobId> job{};    // whose start or end it followed
+    std::string detail;            // JSON; empty: none
+    std::optional<Digest> hash{};  // none: written before there were any
 
     bool operator==(const EntityEvent&) const = default;
 };

@@ -1,44 +1,9 @@
 #include "domain/history.hpp"
 
-#include <charconv>
+#include "domain/canonical.hpp"
 
 namespace sluice {
 namespace {
-
-// A canonical form of fields: each as its length, a colon and its bytes, so that no two different
-// lists of fields have the same form.
-class Canonical {
-  public:
-    explicit Canonical(std::string_view title) {
-        text_.reserve(256);
-        add(title);
-    }
-
-    void add(std::string_view field) {
-        append_number(static_cast<std::int64_t>(field.size()));
-        text_ += ':';
-        text_ += field;
-    }
-    void add(std::int64_t number) {
-        append_number(number);
-        text_ += ';';
-    }
-    void add_all(const std::vector<std::string>& fields) {
-        add(static_cast<std::int64_t>(fields.size()));
-        for (const std::string& field : fields) add(std::string_view(field));
-    }
-
-    std::string_view text() const { return text_; }
-
-  private:
-    void append_number(std::int64_t number) {
-        char digits[24];
-        const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-        text_.append(digits, end);
-    }
-
-    std::string text_;
-};
 
 void add_backoff(Canonical& form, const Backoff& backoff) {
     form.add(static_cast<std::int64_t>(backoff.kind));
@@ -70,7 +35,9 @@ std::optional<LogLevel> parse_log_level(std::string_view text) {
     return std::nullopt;
 }
 
-Digest genesis(const JobSpec& spec) {
+namespace {
+
+Digest genesis_in_form_1(const JobSpec& spec) {
     Canonical form("sluice job 1");
     form.add(spec.id.value);
     for (const std::string* field :
@@ -96,7 +63,60 @@ Digest genesis(const JobSpec& spec) {
     return sha256(form.text());
 }
 
-Digest chain_hash(const Digest& previous, const Event& event, std::string_view result) {
+// What every job has comes first; what a job may be given is named, so that a field that comes with
+// a later version is covered where it is given, and changes nothing where it is not.
+Digest genesis_in_form_2(const JobSpec& spec) {
+    Canonical form("sluice job 2");
+    for (const std::int64_t number :
+         {spec.id.value, std::int64_t{spec.priority}, to_micros(spec.created_at),
+          to_micros(spec.run_after), std::int64_t{spec.timeout.count()},
+          std::int64_t{spec.max_attempts}}) {
+        form.add(number);
+    }
+    for (const std::string* field : {&spec.tenant, &spec.queue, &spec.type}) {
+        form.add(std::string_view(*field));
+    }
+    form.add(bytes_of(spec.payload_digest));
+    form.add_given("project", spec.project);
+    form.add_given("entity_type", spec.entity_type);
+    form.add_given("entity_id", spec.entity_id);
+    form.add_given("site_id", spec.site_id);
+    form.add_given("node_id", spec.node_id);
+    form.add_given("source", spec.source);
+    form.add_given("correlation_id", spec.correlation_id);
+    form.add_given("idempotency_key", spec.idempotency_key);
+    if (spec.retry_on_timeout) form.add_named("retry_on_timeout", 1);
+    if (spec.on_dependency_failure != OnDependencyFailure::cancel) {
+        form.add_named("on_dependency_failure",
+                       static_cast<std::int64_t>(spec.on_dependency_failure));
+    }
+    if (spec.replay_of) form.add_named("replay_of", spec.replay_of->value);
+    if (spec.backoff != Backoff{}) {
+        form.add("backoff");
+        add_backoff(form, spec.backoff);
+    }
+    if (!spec.exclusive_keys.empty()) {
+        form.add("exclusive_keys");
+        form.add_all(spec.exclusive_keys);
+    }
+    if (!spec.labels.empty()) {
+        form.add("labels");
+        form.add_all(spec.labels);
+    }
+    if (!spec.depends_on.empty()) {
+        form.add_named("depends_on", static_cast<std::int64_t>(spec.depends_on.size()));
+        for (const JobId dependency : spec.depends_on) form.add(dependency.value);
+    }
+    return sha256(form.text());
+}
+
+}  // namespace
+
+Digest genesis(const JobSpec& spec) {
+    return spec.history_form == 1 ? genesis_in_form_1(spec) : genesis_in_form_2(spec);
+}
+
+Digest chain_hash(const Digest& previous, const Event& event, const EventCover& cover) {
     Canonical form("sluice event 1");
     for (const std::int64_t number :
          {event.job.value, event.seq, static_cast<std::int64_t>(event.step),
@@ -106,8 +126,26 @@ Digest chain_hash(const Digest& previous, const Event& event, std::string_view r
     }
     form.add(std::string_view(event.actor));
     form.add(std::string_view(event.detail));
-    if (event.to && is_final(*event.to)) form.add(result);
+    if (event.to && is_final(*event.to)) form.add(cover.result);
+    if (cover.log && event.log_seq > 0) form.add(bytes_of(*cover.log));
     return sha256(previous, form.text());
+}
+
+Digest log_hash(const Digest& previous, const LogLine& line) {
+    Canonical form("sluice log line 1");
+    for (const std::int64_t number :
+         {line.seq, std::int64_t{line.attempt}, static_cast<std::int64_t>(line.level),
+          to_micros(line.at), line.event_seq}) {
+        form.add(number);
+    }
+    form.add(std::string_view(line.message));
+    form.add(std::string_view(line.data));
+    return sha256(previous, form.text());
+}
+
+EventCover cover_of(const JobSpec& spec, std::string_view result,
+                    const std::optional<Digest>& log) {
+    return {.result = result, .log = spec.history_form > 1 && log ? &*log : nullptr};
 }
 
 Event record(Job& job, EventParts parts) {
@@ -124,10 +162,23 @@ Event record(Job& job, EventParts parts) {
                 .log_seq = job.now.log_seq,
                 .detail = std::move(parts.detail),
                 .hash = {}};
-    event.hash =
-        chain_hash(event.seq == 1 ? genesis(job.spec) : job.now.head.hash, event, job.now.result);
+    event.hash = chain_hash(event.seq == 1 ? genesis(job.spec) : job.now.head.hash, event,
+                            cover_of(job.spec, job.now.result, job.now.log_hash));
     job.now.head = {event.seq, event.hash};
     return event;
+}
+
+LogLine next_line(Job& job, LineParts parts) {
+    LogLine line{.job = job.spec->id,
+                 .seq = ++job.now.log_seq,
+                 .attempt = job.now.attempt,
+                 .level = parts.level,
+                 .message = std::move(parts.message),
+                 .data = std::move(parts.data),
+                 .at = parts.at,
+                 .event_seq = job.now.head.seq};
+    job.now.log_hash = log_hash(job.now.log_hash.value_or(Digest{}), line);
+    return line;
 }
 
 }  // namespace sluice

@@ -54,12 +54,23 @@ struct LogLine {
     std::int64_t position() const { return seq + event_seq; }
 };
 
-// What the first event of a job is chained to.
+// What the first event of a job is chained to, in the form that the spec names.
 Digest genesis(const JobSpec& spec);
 
-// The hash of `event` after an event whose hash is `previous`. The event that ends the job covers
-// the job's result, too; the others do not look at it.
-Digest chain_hash(const Digest& previous, const Event& event, std::string_view result = {});
+// What an event's hash covers beside the event.
+struct EventCover {
+    std::string_view result{};    // looked at by the event that ends the job only
+    const Digest* log = nullptr;  // over the lines before the event; none: not covered
+};
+// Lines are covered since form 2.
+EventCover cover_of(const JobSpec& spec, std::string_view result, const std::optional<Digest>& log);
+
+// The hash of `event` after an event whose hash is `previous`.
+Digest chain_hash(const Digest& previous, const Event& event, const EventCover& cover = {});
+
+// The digest of a job's log lines up to `line`, after that of the lines before it:
+// Standing::log_hash.
+Digest log_hash(const Digest& previous, const LogLine& line);
 
 // Makes the next event of `job`, with its place and hash, and moves the job's head to it.
 // Call it after the step was applied; `from` is the state before.
@@ -72,5 +83,14 @@ struct EventParts {
     std::string detail;
 };
 Event record(Job& job, EventParts parts);
+
+// Makes the next log line of `job`, with its place, and takes it into the job's digest of lines.
+struct LineParts {
+    LogLevel level = LogLevel::info;
+    std::string message{};
+    std::string data{};
+    Timestamp at{};
+};
+LogLine next_line(Job& job, LineParts parts);
 
 }  // namespace sluice

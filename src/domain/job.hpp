@@ -22,6 +22,9 @@ enum class OnDependencyFailure { cancel, run };
 std::string_view to_text(OnDependencyFailure choice);
 std::optional<OnDependencyFailure> parse_on_dependency_failure(std::string_view text);
 
+// How a job's history is hashed (history.hpp). A history stays in the form in which it was begun.
+inline constexpr int newest_history_form = 2;
+
 // What was asked for. Written once and never changed. An empty string means that a field was not
 // given.
 struct JobSpec {
@@ -51,6 +54,7 @@ struct JobSpec {
     std::optional<JobId> replay_of;
     SharedText payload = "null";  // JSON, byte for byte as it came
     Digest payload_digest{};
+    int history_form = newest_history_form;
 
     bool operator==(const JobSpec&) const = default;
 };
@@ -116,7 +120,8 @@ struct Standing {
     std::string result{};  // JSON as reported; empty: none
     std::string error_code{};
     std::string error_message{};
-    std::int64_t log_seq = 0;  // the number of its log lines
+    std::int64_t log_seq = 0;          // the number of its log lines
+    std::optional<Digest> log_hash{};  // over all of its log lines; none while there is none
     ChainHead head{};
 
     bool operator==(const Standing&) const = default;

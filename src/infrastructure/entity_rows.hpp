@@ -32,7 +32,9 @@ inline constexpr auto entity_table = table("entity",
     changing(integer<&Entity::revision>("revision")),
     integer<&Entity::created_at>("created_at"),
     changing(integer<&Entity::updated_at>("updated_at")),
-    changing(column<AttributesCodec>("attributes", ColumnType::text)));
+    changing(column<AttributesCodec>("attributes", ColumnType::text)),
+    changing(digest<&Entity::head>("head_hash")),
+    changing(digest<&Entity::seal>("seal")));
 
 inline constexpr auto entity_event_table = table("entity_event",
     key(text<&EntityEvent::key, &EntityKey::tenant>("tenant")),
@@ -45,7 +47,8 @@ inline constexpr auto entity_event_table = table("entity_event",
     text<&EntityEvent::to>("to_state"),
     text<&EntityEvent::actor>("actor"),
     integer<&EntityEvent::job>("job"),
-    json<&EntityEvent::detail>("detail"));
+    json<&EntityEvent::detail>("detail"),
+    digest<&EntityEvent::hash>("hash"));
 
 // clang-format on
 }  // namespace rows

@@ -139,6 +139,21 @@ struct Payload {
     }
 };
 
+// NULL: the first form, which the jobs of older versions have.
+struct HistoryForm {
+    template <class Parts>
+    static std::optional<int> write(const Parts& parts) {
+        const int form = part<JobSpec>(parts).history_form;
+        return form == 1 ? std::nullopt : std::optional(form);
+    }
+    template <class Row, class Parts>
+    static void read(Row& row, const Parts& parts, std::string_view name) {
+        const std::int64_t form = row.maybe_integer().value_or(1);
+        if (form < 1 || form > newest_history_form) row.note_damage(name);
+        part<JobSpec>(parts).history_form = static_cast<int>(form);
+    }
+};
+
 // Of a job that has a project; NULL for others, which lists by type pass over.
 struct TypeInProject {
     template <class Parts>
@@ -182,7 +197,8 @@ inline constexpr auto job_table = table("job", std::tuple_cat(queue_columns, std
     digest<&JobSpec::payload_digest>("payload_digest"),
     digest<&Standing::head, &ChainHead::hash>("head_hash"),
     column<Payload>("payload", ColumnType::text),
-    given_text<&JobSpec::idempotency_key>("idempotency_key"))));
+    given_text<&JobSpec::idempotency_key>("idempotency_key"),
+    column<HistoryForm>("history_form", ColumnType::small))));
 
 // How a job stands beside what was asked for; requeued, done and lease have these columns in
 // common. What changes under a lease, and once more when it is closed after the job's end, is
@@ -196,6 +212,7 @@ inline constexpr auto standing_columns = std::tuple(
     given_text<&Standing::error_message>("error_message"),
     json<&Standing::result>("result"),
     changing(integer<&Standing::log_seq>("log_seq")),
+    changing(digest<&Standing::log_hash>("log_hash")),
     changing(integer<&Standing::head, &ChainHead::seq>("event_seq")),
     changing(digest<&Standing::head, &ChainHead::hash>("head_hash")));
 
@@ -278,6 +295,7 @@ void read_lease(Row& row, Job& job) {
         job.now.progress = said.progress;
         job.now.message = std::move(said.message);
         job.now.log_seq = said.log_seq;
+        job.now.log_hash = said.log_hash;
         job.now.head = said.head;
     } else {
         said.state = JobState::running;

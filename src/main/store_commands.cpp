@@ -21,10 +21,17 @@ int verify(const ConfigFlags& flags) {
     const auto reader = open_reader(make_config(flags).store);
     const Verification result = verify_history(*reader);
     for (const HistoryBreak& found : result.breaks) {
-        fmt::print(stderr, "job {} event {}: {}\n", to_text(found.job), found.seq, found.what);
+        fmt::print(stderr, "{} event {}: {}\n", subject_of(found), found.seq, found.what);
     }
     if (!result.breaks.empty()) return cli::exit_conflict;
-    fmt::print("{} jobs, {} events: every chain holds\n", result.jobs, result.events);
+    fmt::print("{} jobs, {} events, {} entities with {} events: every chain holds\n", result.jobs,
+               result.events, result.entities, result.entity_events);
+    if (result.partly_covered > 0) {
+        fmt::print(
+            "{} of them were begun by an older version, which covered less: no log text, and "
+            "no entities\n",
+            result.partly_covered);
+    }
     return EXIT_SUCCESS;
 }
 

@@ -26,27 +26,71 @@ std::string bytes_of(const std::string& hex) {
     return bytes;
 }
 
+std::string digest_of(const std::string& covered) {
+    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+    SHA256(reinterpret_cast<const unsigned char*>(covered.data()), covered.size(), digest.data());
+    return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
+
 // Texts with their length before them, numbers with a semicolon after them.
+std::string form_of(std::string_view text) {
+    return fmt::format("{}:{}", text.size(), text);
+}
+std::string form_of(std::int64_t number) {
+    return fmt::format("{};", number);
+}
+
+// A line is [seq, attempt, level, at, event_seq, message, data].
+std::string digest_of_lines(const Json& row) {
+    constexpr std::size_t message = 5;
+    std::string digest(SHA256_DIGEST_LENGTH, '\0');
+    for (const Json& line : list(row, "lines")) {
+        std::string form = form_of("sluice log line 1");
+        const auto& values = line.as_array();
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            form += i < message ? form_of(values[i].as_int64())
+                                : form_of(std::string_view(values[i].as_string()));
+        }
+        digest = digest_of(digest + form);
+    }
+    return digest;
+}
+
+// Lines are covered since the second form of histories.
 std::string form_of(const Json& row) {
-    std::string form = "14:sluice event 1";
+    std::string form = form_of("sluice event 1");
     for (const char* name :
          {"job", "seq", "step", "from", "to", "attempt", "lease", "at", "log_seq"}) {
-        form += fmt::format("{};", number(row, name));
+        form += form_of(number(row, name));
     }
-    for (const char* name : {"actor", "detail", "result"}) {
-        const bool is_covered =
-            std::string_view(name) != "result" || number(row, "to") >= first_final_state;
-        const std::string field = text(row, name);
-        if (is_covered) form += fmt::format("{}:{}", field.size(), field);
-    }
-    return form;
+    for (const char* name : {"actor", "detail"}) form += form_of(text(row, name));
+    if (number(row, "to") >= first_final_state) form += form_of(text(row, "result"));
+    const bool covers_lines = number(row, "form") > 1 && number(row, "log_seq") > 0;
+    return covers_lines ? form + form_of(digest_of_lines(row)) : form;
 }
 
 std::string hash_after(const std::string& previous, const Json& row) {
-    const std::string covered = bytes_of(previous) + form_of(row);
-    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-    SHA256(reinterpret_cast<const unsigned char*>(covered.data()), covered.size(), digest.data());
-    return hex_of({reinterpret_cast<const char*>(digest.data()), digest.size()});
+    return hex_of(digest_of(bytes_of(previous) + form_of(row)));
+}
+
+std::string name_of(const Json& entity_row) {
+    return text(entity_row, "tenant") + ' ' + text(entity_row, "kind") + ' ' +
+           text(entity_row, "id");
+}
+
+std::string entity_start(const Json& row) {
+    std::string form = form_of("sluice entity 1");
+    for (const char* name : {"tenant", "kind", "id"}) form += form_of(text(row, name));
+    return digest_of(form + form_of(number(row, "number")) + form_of(number(row, "created_at")));
+}
+
+std::string entity_hash_after(const std::string& previous, const Json& row) {
+    std::string form = form_of("sluice entity event 1");
+    for (const char* name : {"tenant", "kind", "id", "action", "from", "to", "actor", "detail"}) {
+        form += form_of(text(row, name));
+    }
+    for (const char* name : {"seq", "at", "job"}) form += form_of(number(row, name));
+    return digest_of(previous + form);
 }
 
 }  // namespace
@@ -77,6 +121,27 @@ void hashes_hang_together(const Evidence& evidence, Row& row) {
             row.expect(in_rows.contains(event.hash), id,
                        fmt::format("event {} is not in the store", event.seq));
         }
+    }
+}
+
+// The same for entities, from the first event on; the entity knows the hash of the last one.
+void entity_hashes_hang_together(const Evidence& evidence, Row& row) {
+    const Json* before = nullptr;
+    std::string last;
+    for (const Json& stored : evidence.entity_ledger) {
+        const bool is_next = before != nullptr && name_of(*before) == name_of(stored);
+        const std::string where =
+            fmt::format("{} event {}", name_of(stored), number(stored, "seq"));
+        const std::int64_t place = is_next ? number(*before, "seq") + 1 : 1;
+        row.expect(number(stored, "seq") == place, where, "is out of order in the store");
+        last = entity_hash_after(is_next ? last : entity_start(stored), stored);
+        row.expect(hex_of(last) == text(stored, "hash"), where,
+                   "has another hash than its fields and the one before it");
+        if (number(stored, "seq") == number(stored, "revision")) {
+            row.expect(text(stored, "head") == text(stored, "hash"), where,
+                       "is not the last event that the entity knows");
+        }
+        before = &stored;
     }
 }
 

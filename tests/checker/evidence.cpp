@@ -124,6 +124,8 @@ void read_history_line(Evidence& evidence, const Json& line) {
         evidence.entities.push_back(read_entity(line));
     } else if (kind == "row") {
         evidence.ledger.push_back(member_of(line, "row"));
+    } else if (kind == "entity_row") {
+        evidence.entity_ledger.push_back(member_of(line, "row"));
     } else {
         throw std::runtime_error("no kind of line: " + kind);
     }

@@ -115,7 +115,9 @@ struct Evidence {
     std::map<std::string, Job> jobs{};
     std::map<std::string, Lease> leases{};  // of the history and of the record
     std::vector<Entity> entities{};
-    std::vector<Json> ledger{};  // the rows of all events as the store has them, or none
+    // The rows of all events as the store has them, or none.
+    std::vector<Json> ledger{};
+    std::vector<Json> entity_ledger{};
 
     const Job* find(const std::string& id) const;
     const Job* job_of(const Lease& lease) const;

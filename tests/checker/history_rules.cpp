@@ -178,6 +178,7 @@ void attempts_are_counted(const Evidence& evidence, const Limits& limits, Row& r
 // the history has the rows of the store, the hashes are computed anew.
 void history_is_whole(const Evidence& evidence, const Limits&, Row& row) {
     hashes_hang_together(evidence, row);
+    entity_hashes_hang_together(evidence, row);
     std::set<std::string> hashes;
     for (const auto& [id, job] : evidence.jobs) {
         std::int64_t seq = 0;

@@ -22,6 +22,7 @@ void reads_agree_with_history(const Evidence& evidence, const Limits& limits, Ro
 
 // chain_rules.cpp, as a part of history_is_whole
 void hashes_hang_together(const Evidence& evidence, Row& row);
+void entity_hashes_hang_together(const Evidence& evidence, Row& row);
 
 // lease_rules.cpp
 void one_lease_at_a_time(const Evidence& evidence, const Limits& limits, Row& row);

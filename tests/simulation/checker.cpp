@@ -59,7 +59,8 @@ void Checker::update(const Job& job) {
     if (record.settled) return;
     demand(job.spec == record.job.spec, job, ": its spec has changed");
     read_events(record, job);
-    read_lines(record, job);
+    read_lines(record, job, job.now.log_seq);
+    demand(record.log_hash == job.now.log_hash, job, ": its lines are not those it was given");
     check_shape(record, job);
     leases_changed_ =
         leases_changed_ || record.job.lease != job.lease || record.job.now.state != job.now.state;
@@ -79,8 +80,10 @@ void Checker::read_events(Record& record, const Job& job) {
     bool first = true;
     for (const Event& event : reader_->events(job.spec->id, record.seq, 10'000)) {
         demand(event.seq == record.seq + 1, job, ": a gap in its events");
-        demand(event.hash == chain_hash(record.hash, event, job.now.result), job,
-               ": a broken chain");
+        read_lines(record, job, event.log_seq);
+        demand(event.hash == chain_hash(record.hash, event,
+                                        cover_of(job.spec, job.now.result, record.log_hash)),
+               job, ": a broken chain");
         read_event(record, event, first);
         record.seq = event.seq;
         record.hash = event.hash;
@@ -142,12 +145,14 @@ void Checker::read_claim(Record& record, const Event& event, bool first) {
     }
 }
 
-void Checker::read_lines(Record& record, const Job& job) {
-    if (record.lines == job.now.log_seq) return;
-    for (const LogLine& line : reader_->logs(job.spec->id, record.lines, 10'000)) {
+void Checker::read_lines(Record& record, const Job& job, std::int64_t last) {
+    if (record.lines == last) return;
+    const int missing = static_cast<int>(last - record.lines);
+    for (const LogLine& line : reader_->logs(job.spec->id, record.lines, missing)) {
         demand(line.seq == ++record.lines, job, ": a gap in its log");
+        record.log_hash = log_hash(record.log_hash.value_or(Digest{}), line);
     }
-    demand(record.lines == job.now.log_seq, job, ": its log number is wrong");
+    demand(record.lines == last, job, ": its log number is wrong");
 }
 
 void Checker::check_shape(const Record& record, const Job& job) {

@@ -78,6 +78,7 @@ class Checker {
         Digest hash{};
         std::int64_t seq = 0;
         std::int64_t lines = 0;
+        std::optional<Digest> log_hash{};
         int claims = 0;
         int hand_backs = 0;
         LeaseToken token{};
@@ -89,7 +90,8 @@ class Checker {
     void read_events(Record& record, const Job& job);
     void read_event(Record& record, const Event& event, bool first);
     void read_claim(Record& record, const Event& event, bool first);
-    void read_lines(Record& record, const Job& job);
+    // Reads the job's lines up to `last`.
+    void read_lines(Record& record, const Job& job, std::int64_t last);
     void check_shape(const Record& record, const Job& job);
     void check_keys() const;
     void check_sites();
