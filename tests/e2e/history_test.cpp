@@ -97,6 +97,8 @@ class Audit : public testing::Test {
         api.submit();
         api.claim_one();
         api.submit();
+        expect_ok(api.http.post("/api/v1/entities", R"({"kind":"app","id":"shop"})"), 201);
+        expect_ok(api.http.post("/api/v1/entities/app/shop", R"({"attributes":{"name":"Shop"}})"));
         EXPECT_EQ(engine.stop(), 0);
     }
 
@@ -119,6 +121,14 @@ class Audit : public testing::Test {
         EXPECT_NE(verified.errors.find("event " + event), std::string::npos) << verified.errors;
     }
 
+    void expect_broken_entity_after(const std::string& sql) {
+        change(sql);
+        const Ended verified = verify(store());
+        EXPECT_EQ(verified.code, 6) << sql << verified.output;
+        EXPECT_NE(verified.errors.find("app shop of tenant default"), std::string::npos)
+            << verified.errors;
+    }
+
     TempFolder folder;
     std::string marked;
 };
@@ -127,7 +137,7 @@ TEST_F(Audit, PassesWhatNobodyTouched) {
     const Ended verified = verify(store());
 
     EXPECT_EQ(verified.code, 0) << verified.errors;
-    EXPECT_EQ(verified.output, "7 jobs, 28 events: every chain holds\n");
+    EXPECT_EQ(verified.output, "7 jobs, 28 events, 1 entities with 2 events: every chain holds\n");
 }
 
 TEST_F(Audit, NoticesAChangedActor) {
@@ -188,6 +198,28 @@ TEST_F(Audit, NoticesAChangedResult) {
 
 TEST_F(Audit, NoticesALogLineThatWasTakenAway) {
     expect_broken_after(std::string("DELETE FROM log WHERE job_id=") + marked_row, "");
+}
+
+TEST_F(Audit, NoticesAChangedLogLine) {
+    expect_broken_after(std::string("UPDATE log SET message='other' WHERE job_id=") + marked_row,
+                        "");
+}
+
+TEST_F(Audit, NoticesAChangedLogLineWhoseDigestWasTakenFromAnotherJob) {
+    expect_broken_after(
+        std::string("UPDATE log SET at=at+1 WHERE job_id=") + marked_row +
+            "; UPDATE done SET log_hash=(SELECT log_hash FROM done d WHERE d.id<>done.id LIMIT 1) "
+            "WHERE id=" +
+            marked_row,
+        "");
+}
+
+TEST_F(Audit, NoticesAChangedEntity) {
+    expect_broken_entity_after("UPDATE entity SET attributes='{\"name\":\"Mine\"}'");
+}
+
+TEST_F(Audit, NoticesAMissingEventOfAnEntity) {
+    expect_broken_entity_after("DELETE FROM entity_event WHERE seq=2");
 }
 
 TEST_F(Audit, MayRunWhileTheEngineServes) {

@@ -17,11 +17,47 @@ inline void change_spec(Job& job, const std::function<void(JobSpec&)>& change) {
     job.spec = std::move(spec);
 }
 
+// Entities as they would be; see below.
+class TamperedEntities : public EntityReader {
+  public:
+    explicit TamperedEntities(EntityReader& inner) : inner_(inner) {}
+
+    std::function<void(Entity&)> change_entity = [](Entity&) {};
+    std::function<void(std::vector<EntityEvent>&)> change_events = [](std::vector<EntityEvent>&) {};
+
+    std::vector<std::optional<Entity>> find(std::span<const EntityKey> keys) override {
+        auto found = inner_.find(keys);
+        for (auto& entity : found) {
+            if (entity) change_entity(*entity);
+        }
+        return found;
+    }
+    std::vector<Entity> list(const EntityFilter& filter, std::int64_t before, std::int64_t offset,
+                             int limit) override {
+        auto found = inner_.list(filter, before, offset, limit);
+        for (Entity& entity : found) change_entity(entity);
+        return found;
+    }
+    std::int64_t count(const EntityFilter& filter) override { return inner_.count(filter); }
+    std::vector<EntityEvent> events(const EntityKey& key, std::int64_t after, int limit) override {
+        auto all = inner_.events(key, 0, 1'000'000);
+        change_events(all);
+        std::erase_if(all, [&](const EntityEvent& event) { return event.seq <= after; });
+        if (std::ssize(all) > limit) all.resize(static_cast<std::size_t>(limit));
+        return all;
+    }
+
+  private:
+    EntityReader& inner_;
+};
+
 // Reads a store as it would be if somebody had changed it behind the engine's back.
 class TamperedReader : public JobReader {
   public:
-    explicit TamperedReader(Store& store) : inner_(store.reader()) {}
+    explicit TamperedReader(Store& store)
+        : inner_(store.reader()), tampered_entities(inner_->entities()) {}
 
+    std::function<void(std::vector<LogLine>&)> change_lines = [](std::vector<LogLine>&) {};
     std::function<void(Job&)> change_job = [](Job&) {};
     std::function<void(std::vector<Event>&)> change_events = [](std::vector<Event>&) {};
 
@@ -49,15 +85,20 @@ class TamperedReader : public JobReader {
     }
     std::int64_t count(const JobFilter& filter) override { return inner_->count(filter); }
     std::vector<LogLine> logs(JobId job, std::int64_t after, int limit) override {
-        return inner_->logs(job, after, limit);
+        auto lines = inner_->logs(job, after, limit);
+        change_lines(lines);
+        return lines;
     }
     std::vector<JobId> ids_after(JobId after, int limit) override {
         return inner_->ids_after(after, limit);
     }
-    EntityReader& entities() override { return inner_->entities(); }
+    EntityReader& entities() override { return tampered_entities; }
 
   private:
     std::unique_ptr<JobReader> inner_;
+
+  public:
+    TamperedEntities tampered_entities;
 };
 
 }  // namespace sluice

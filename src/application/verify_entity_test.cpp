@@ -1,0 +1,117 @@
+#include <gtest/gtest.h>
+
+#include "application/verify_history.hpp"
+#include "domain/entity_history.hpp"
+#include "tests/support/builders.hpp"
+#include "tests/support/tampered_reader.hpp"
+#include "tests/support/test_engine.hpp"
+
+namespace sluice {
+namespace {
+
+// A site that two jobs have moved, and an app that was changed by hand.
+struct LivedEntities {
+    LivedEntities() {
+        create("site", "s1");
+        create("app", "shop");
+        change("shop");
+        change("shop");
+    }
+
+    void create(const char* kind, const char* id) {
+        const auto made = engine.act([&](EntityDesk& desk) -> Result<EntityAnswer> {
+            auto entity = desk.create({.key = {"default", kind, id}});
+            if (!entity) return entity.error();
+            return EntityAnswer{.entity = *entity};
+        });
+        ASSERT_TRUE(made) << made.error().message;
+    }
+    void change(const char* app) {
+        const auto changed = engine.act([&](EntityDesk& desk) -> Result<EntityAnswer> {
+            auto entity = desk.find({"default", "app", app});
+            entity->attributes["name"] = "\"" + std::to_string(entity->revision) + "\"";
+            desk.save(*entity, "updated", "");
+            return EntityAnswer{.entity = *entity};
+        });
+        ASSERT_TRUE(changed);
+    }
+
+    std::string broken() {
+        const Verification result = verify_history(reader);
+        return result.breaks.empty() ? "" : result.breaks.front().what;
+    }
+
+    TestEngine engine;
+    TamperedReader reader{engine.store()};
+};
+
+using Events = std::vector<EntityEvent>;
+
+TEST(VerifyEntities, PassesWhatNobodyTouched) {
+    LivedEntities lived;
+
+    const Verification result = verify_history(lived.reader);
+
+    EXPECT_TRUE(result.breaks.empty()) << result.breaks.front().what;
+    EXPECT_EQ(result.entities, 2);
+    EXPECT_EQ(result.entity_events, 4);
+    EXPECT_EQ(result.partly_covered, 0);
+}
+
+TEST(VerifyEntities, FindsAnythingThatWasChangedInTheRow) {
+    const std::vector<std::function<void(Entity&)>> changes{
+        [](Entity& e) { e.attributes["name"] = "1"; },
+        [](Entity& e) { e.attributes.clear(); },
+        [](Entity& e) { e.parent = "other"; },
+        [](Entity& e) { e.updated_at += std::chrono::microseconds(1); },
+        [](Entity& e) { e.created_at += std::chrono::microseconds(1); },
+        [](Entity& e) { ++e.number; },
+        [](Entity& e) { e.seal.reset(); },
+        [](Entity& e) { e.head.reset(); },
+    };
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+        LivedEntities lived;
+        lived.reader.tampered_entities.change_entity = [&](Entity& entity) {
+            if (entity.key.kind == "app") changes[i](entity);
+        };
+        EXPECT_NE(lived.broken(), "") << i;
+    }
+}
+
+TEST(VerifyEntities, FindsAnythingThatWasChangedInAnEvent) {
+    const std::vector<std::function<void(Events&)>> changes{
+        [](Events& e) { e[1].actor = "eve"; },
+        [](Events& e) { e[1].at += std::chrono::microseconds(1); },
+        [](Events& e) { e[1].action = "removed"; },
+        [](Events& e) { e[1].detail = "{}"; },
+        [](Events& e) { e[1].job = JobId{7}; },
+        [](Events& e) { e[1].hash.reset(); },
+        [](Events& e) { e.erase(e.begin() + 1); },
+        [](Events& e) { e.pop_back(); },
+        [](Events& e) { std::swap(e[1].hash, e[2].hash); },
+    };
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+        LivedEntities lived;
+        lived.reader.tampered_entities.change_events = [&](Events& events) {
+            if (events.size() == 3) changes[i](events);
+        };
+        EXPECT_NE(lived.broken(), "") << i;
+    }
+}
+
+TEST(VerifyEntities, AcceptsEventsFromBeforeThereWereHashes) {
+    LivedEntities lived;
+    lived.reader.tampered_entities.change_entity = [](Entity& entity) {
+        entity.head.reset();
+        entity.seal.reset();
+    };
+    lived.reader.tampered_entities.change_events = [](Events& events) {
+        for (EntityEvent& event : events) event.hash.reset();
+    };
+
+    EXPECT_EQ(lived.broken(), "");
+    EXPECT_EQ(verify_history(lived.reader).partly_covered, 2);
+}
+
+}  // namespace
+}  // namespace sluice
