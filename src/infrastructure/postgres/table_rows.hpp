@@ -17,8 +17,8 @@ class TableRows : public Columns {
     // Adds the row that these parts make.
     template <class... Parts>
     void add(const Parts&... parts) {
-        rows::write_row<which>([this](const auto&... values) { Columns::add(values...); }, table,
-                               std::tie(parts...));
+        rows::write_row<which>([this](const auto&... values) { this->Columns::add(values...); },
+                               table, std::tie(parts...));
     }
 };
 
