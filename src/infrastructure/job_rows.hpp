@@ -154,12 +154,22 @@ struct HistoryForm {
     }
 };
 
-// Of a job that has a project; NULL for others, which lists by type pass over.
-struct TypeInProject {
+// What gates find a success by: the entity that it is about.
+struct SuccessFor {
+    template <class Parts>
+    static std::optional<std::string_view> write(const Parts& parts) {
+        if (part<Standing>(parts).state != JobState::succeeded) return std::nullopt;
+        return given(part<JobSpec>(parts).entity_id);
+    }
+};
+
+// Of a job that lists find by its project, or gates by its entity; NULL for others.
+struct TypeOfFound {
     template <class Parts>
     static std::optional<std::string_view> write(const Parts& parts) {
         const JobSpec& spec = part<JobSpec>(parts);
-        return spec.project.empty() ? std::nullopt : given(spec.type);
+        const bool is_found = !spec.project.empty() || SuccessFor::write(parts);
+        return is_found ? given(spec.type) : std::nullopt;
     }
 };
 
@@ -229,7 +239,8 @@ inline constexpr auto done_table = table("done", std::tuple_cat(std::tuple(
     integer<&Standing::started_at>("started_at"),
     integer<&Standing::completed_at>("completed_at")), standing_columns, std::tuple(
     written_only(given_text<&JobSpec::project>("project")),
-    written_only(column<TypeInProject>("type", ColumnType::text)))));
+    written_only(column<TypeOfFound>("type", ColumnType::text)),
+    written_only(column<SuccessFor>("entity_id", ColumnType::text)))));
 
 inline constexpr auto lease_table = table("lease", std::tuple_cat(std::tuple(
     id_column,

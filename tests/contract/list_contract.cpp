@@ -251,6 +251,41 @@ TEST_P(StoreContract, PagesAndCountsFollowEveryPartOfTheFilter) {
 }
 
 // Jobs of two types in two projects and in none, one in each state.
+TEST_P(StoreContract, SuccessesOfAnEntityAreListedByType) {
+    std::int64_t id = 0;
+    std::vector<JobId> expected;
+    for (const std::string project : {"shop", ""}) {
+        for (const std::string entity : {"e1", "e2"}) {
+            for (const JobState end : {JobState::succeeded, JobState::failed}) {
+                JobSpec spec = sluice::spec(++id, "check");
+                spec.project = project;
+                spec.entity_type = "thing";
+                spec.entity_id = entity;
+                finish(ended(put_running(spec, {.token = 1000 + id}), end, at(1)));
+                if (entity == "e1" && end == JobState::succeeded) expected.push_back(spec.id);
+            }
+        }
+    }
+    JobSpec canceled = spec(++id, "check");
+    canceled.entity_id = "e1";
+    finish(
+        ended_under_worker(put_running(canceled, {.token = 1000 + id}), JobState::canceled, at(1)));
+    std::reverse(expected.begin(), expected.end());
+    const JobFilter filter{.states = {JobState::succeeded}, .type = "check", .entity_id = "e1"};
+    JobFilter of_shop = filter;
+    of_shop.project = "shop";
+    JobFilter of_other_kind = filter;
+    of_other_kind.entity_type = "other";
+    const auto reader = store->reader();
+
+    EXPECT_EQ(ids_of(reader->list(filter, newest, 10)), expected);
+    EXPECT_EQ(ids_of(reader->list(filter, expected.front(), 10)), std::vector{expected.back()});
+    EXPECT_EQ(ids_of(reader->page(filter, 1, 10)), std::vector{expected.back()});
+    EXPECT_EQ(reader->count(filter), 2);
+    EXPECT_EQ(ids_of(reader->list(of_shop, newest, 10)), std::vector{expected.back()});
+    EXPECT_TRUE(reader->list(of_other_kind, newest, 10).empty());
+}
+
 TEST_P(StoreContract, JobsOfAProjectAreListedByTypeAndState) {
     std::vector<Job> made;
     std::int64_t id = 0;

@@ -28,13 +28,19 @@ SELECT relname::text FROM pg_stat_user_tables
 WHERE schemaname = current_schema() AND n_dead_tup > 20000
     AND relname IN ('ready', 'lease', 'requeued', 'timed', 'held', 'parked', 'seat'))sql"};
 
-// Nodes of an older version do not say of which project and type a job was that they have ended, so
-// that lists by type and state leave it out. They are gone soon after the first newer one has come.
+// Nodes of an older version do not say of which project and type a job was that they have ended, or
+// what a success was about, so that lists by type and state, and gates, leave it out. They are gone
+// soon after the first newer one has come.
 constexpr const char* name_projects = R"sql(
 UPDATE done d SET project = j.project, type = j.type FROM job j
 WHERE j.project IS NOT NULL AND d.id = j.id AND d.project IS NULL
     AND (SELECT applied_at > (extract(epoch FROM now()) - 7 * 86400) * 1000000
          FROM migration WHERE number = 4))sql";
+constexpr const char* name_entities = R"sql(
+UPDATE done d SET entity_id = j.entity_id, type = j.type FROM job j
+WHERE j.entity_id IS NOT NULL AND d.id = j.id AND d.state = 2 AND d.entity_id IS NULL
+    AND (SELECT applied_at > (extract(epoch FROM now()) - 7 * 86400) * 1000000
+         FROM migration WHERE number = 8))sql";
 
 }  // namespace
 
@@ -84,6 +90,7 @@ void Housekeeper::work(bool is_busy) {
         ensure_windows(connection(), time_.now());
         windows_due_ = since_boot() + windows_period;
         connection().execute(name_projects);
+        connection().execute(name_entities);
     }
     if (options_.retention > Duration{0} && since_boot() >= drop_due_) {
         drop_windows();

@@ -61,17 +61,21 @@ TEST_F(PostgresHousekeeper, FillsInWhatNodesOfAnOlderVersionLeaveOut) {
     connection.execute(R"sql(
 INSERT INTO job
 SELECT n, 'default', 'q', 't', 0, n, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, NULL, false, false,
-    CASE n WHEN 1 THEN 'p' END, NULL, NULL, NULL, NULL, NULL, sha256(''), sha256(''), '1'
-FROM generate_series(1, 2) n;
+    CASE n WHEN 1 THEN 'p' END, CASE WHEN n > 2 THEN 'site' END, CASE WHEN n > 2 THEN 's' END, NULL,
+    NULL, NULL, sha256(''), sha256(''), '1'
+FROM generate_series(1, 4) n;
 INSERT INTO done (id, state, completed_at, attempt, log_seq, event_seq, head_hash)
-SELECT id, 3, 1, 1, 0, 2, sha256('') FROM job)sql");
+SELECT id, CASE id WHEN 3 THEN 2 ELSE 3 END, 1, 1, 0, 2, sha256('') FROM job)sql");
     Housekeeper housekeeper(options(0s), time);
 
     housekeeper.look_around(false);
 
-    EXPECT_TRUE(
-        eventually_one("SELECT count(*) FROM done WHERE id = 1 AND project = 'p' AND type = 't'"));
-    EXPECT_EQ(ask("SELECT count(*) FROM done WHERE project IS NULL AND type IS NULL"), 1);
+    EXPECT_TRUE(eventually_one(
+        "SELECT count(*) FROM done WHERE id = 1 AND project = 'p' AND type = 't'"));
+    EXPECT_TRUE(eventually_one(
+        "SELECT count(*) FROM done WHERE id = 3 AND entity_id = 's' AND type = 't'"))
+        << "what the success was about";
+    EXPECT_EQ(ask("SELECT count(*) FROM done WHERE project IS NULL AND type IS NULL"), 2);
 }
 
 TEST_F(PostgresHousekeeper, KeepsEverythingWhenNothingIsSaid) {

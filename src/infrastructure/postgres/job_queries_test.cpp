@@ -155,6 +155,9 @@ TEST_F(PostgresJobQueries, ListsAreDrivenByTheTableOrIndexThatIsShortest) {
          "tenant_id_idx"},
         {{.entity_id = "e"}, ListDriver::jobs, "entity_id_id_idx"},
         {{.states = {JobState::succeeded}, .entity_id = "e"}, ListDriver::jobs, "entity_id_id_idx"},
+        {{.states = {JobState::succeeded}, .type = "t", .entity_id = "e"},
+         ListDriver::successes,
+         "entity_id_type_id_idx"},
         {{.states = {JobState::queued}, .site_id = "s"}, ListDriver::jobs, "site_id_id_idx"},
         {{.project = "p"}, ListDriver::jobs, "project_id_idx"},
         {{.states = {JobState::succeeded}, .project = "p"}, ListDriver::jobs, "project_id_idx"},
@@ -208,6 +211,31 @@ ANALYZE;
             EXPECT_EQ(steps.find("Rows Removed"), std::string::npos) << steps;
         }
     }
+}
+
+// 10,000 checks of one entity, of which two succeeded: what is looked at are those two.
+TEST_F(PostgresJobQueries, AnEntitysSuccessesCostNoMoreBesideManyFailures) {
+    connection.execute(R"sql(
+INSERT INTO job
+SELECT n, 'default', 'q', 'check', 0, n, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, NULL, false,
+    false, NULL, 'changeset', 'c1', NULL, NULL, NULL, sha256(''), sha256(''), '1'
+FROM generate_series(10001, 20000) n;
+INSERT INTO done SELECT id, CASE WHEN id < 10003 THEN 2 ELSE 3 END, 1, 1, 1, NULL, NULL,
+    NULL, NULL, NULL, NULL, 0, 2, sha256(''), NULL, type,
+    CASE WHEN id < 10003 THEN entity_id END FROM job WHERE id > 10000;
+ANALYZE;
+)sql");
+    const JobFilter filter{.states = {JobState::succeeded},
+                           .type = "check",
+                           .entity_type = "changeset",
+                           .entity_id = "c1"};
+
+    EXPECT_EQ(list(filter, 99'999), (Ids{10002, 10001}));
+    EXPECT_EQ(reader.count(filter), 2);
+    const std::string steps =
+        plan_of(list_query(filter, ListDriver::successes, {newest, JobId{}}, 50));
+    EXPECT_NE(steps.find("entity_id_type_id_idx"), std::string::npos) << steps;
+    EXPECT_EQ(steps.find("Rows Removed"), std::string::npos) << steps;
 }
 
 TEST_F(PostgresJobQueries, AReaderGoesOnAfterItsConnectionWasKilled) {

@@ -11,7 +11,8 @@
 // those that wait in the queue's tables, so that no archive of ended jobs is walked for them. All
 // else walks down `job`, or one of its partial indexes. The jobs of one entity, one correlation,
 // one site or one replayed job are few, whatever their states, and those of one project that have
-// ended are fewer than all; those of one type in it are found by their state, in an index.
+// ended are fewer than all; those of one type in it are found by their state, in an index, and so
+// are an entity's successes of one type.
 namespace sluice::postgres {
 namespace {
 
@@ -35,6 +36,12 @@ bool is_unfinished(JobState state) {
 
 bool is_other_tenant(const JobFilter& filter) {
     return !filter.tenant.empty() && filter.tenant != "default";
+}
+
+// Of jobs of one type about one entity. A job that a worker runs has not succeeded.
+bool wants_successes(const JobFilter& filter) {
+    return !filter.entity_id.empty() && !filter.type.empty() && filter.worker_id.empty() &&
+           filter.states == std::vector{JobState::succeeded};
 }
 
 std::vector<std::int64_t> numbers_of(const std::vector<JobState>& states) {
@@ -150,6 +157,15 @@ class Builder {
         add_order(sql::newest_done_first);
     }
 
+    void list_successes() {
+        add(sql::list_from_done);
+        add_job_conditions();
+        add(sql::among_done);
+        add(sql::is_success_for, filter_.entity_id);
+        add(sql::is_done_of_type, filter_.type);
+        add_order(sql::newest_done_first);
+    }
+
     // Each state has a part of the index to itself, in the order of ids.
     void list_ended_of_type() {
         add(sql::begin_parts);
@@ -187,6 +203,7 @@ class Builder {
             case ListDriver::done: list_done(false); break;
             case ListDriver::unsuccessful: list_done(true); break;
             case ListDriver::ended_of_type: list_ended_of_type(); break;
+            case ListDriver::successes: list_successes(); break;
             case ListDriver::queue: list_queue(); break;
         }
         add(sql::limited);
@@ -209,6 +226,7 @@ class Builder {
 }  // namespace
 
 ListDriver driver_of(const JobFilter& filter) {
+    if (wants_successes(filter)) return ListDriver::successes;
     if (!filter.entity_id.empty() || !filter.correlation_id.empty() || !filter.site_id.empty() ||
         filter.replay_of) {
         return ListDriver::jobs;

@@ -8,7 +8,7 @@
 namespace sluice::postgres {
 
 // What a list is read from, which decides how much it reads.
-enum class ListDriver { jobs, leases, done, unsuccessful, ended_of_type, queue };
+enum class ListDriver { jobs, leases, done, unsuccessful, ended_of_type, successes, queue };
 
 ListDriver driver_of(const JobFilter& filter);
 

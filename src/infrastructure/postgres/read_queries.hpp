@@ -83,6 +83,7 @@ inline constexpr char newest_done_first[] = " ORDER BY d.id DESC";
 inline constexpr char is_done_of_project[] = " AND d.project = ${}::text";
 inline constexpr char is_done_of_type[] = " AND d.type = ${}::text";
 inline constexpr char is_done_in_state[] = " AND d.state = ${}::int8";
+inline constexpr char is_success_for[] = " AND d.state = 2 AND d.entity_id = ${}::text";
 inline constexpr char begin_parts[] = "SELECT p.id FROM ((";
 inline constexpr char next_part[] = ") UNION ALL (";
 inline constexpr char end_parts[] = ")) p";

@@ -11,11 +11,30 @@
 // in `done`, those that went wrong in its index; all else walks down `job`, or one of its partial
 // indexes. The jobs of one entity, one correlation or one replayed job are few, whatever their
 // states, and those of one project are fewer than all. Those of one type in a project are found by
-// their state, in an index.
+// their state, in an index, and so are an entity's successes of one type.
 namespace sluice::sqlite {
 namespace {
 
-enum class Driver { jobs, leases, done, unsuccessful, ended_of_type, unfinished_of_type };
+enum class Driver {
+    jobs,
+    leases,
+    done,
+    unsuccessful,
+    ended_of_type,
+    unfinished_of_type,
+    successes,
+};
+
+// Nothing else has to be asked about the states of what it finds.
+bool implies_states(Driver driver) {
+    return driver == Driver::ended_of_type || driver == Driver::successes;
+}
+
+// A job that a worker runs has not succeeded.
+bool wants_successes(const JobFilter& filter) {
+    return !filter.entity_id.empty() && !filter.type.empty() && filter.worker_id.empty() &&
+           filter.states == std::vector{JobState::succeeded};
+}
 
 Driver driver_of(const JobFilter& filter) {
     const auto all_are = [&](auto&& property) {
@@ -24,6 +43,7 @@ Driver driver_of(const JobFilter& filter) {
     };
     const auto running = [](JobState state) { return state == JobState::running; };
     const auto bad = [](JobState s) { return is_final(s) && s != JobState::succeeded; };
+    if (wants_successes(filter)) return Driver::successes;
     if (!filter.entity_id.empty() || !filter.correlation_id.empty() || filter.replay_of) {
         return Driver::jobs;
     }
@@ -78,6 +98,7 @@ const char* driving_sql(Driver driver) {
         case Driver::unsuccessful: return sql::list_from_unsuccessful;
         case Driver::ended_of_type: return sql::list_from_ended_of_type;
         case Driver::unfinished_of_type: return sql::list_from_unfinished_of_type;
+        case Driver::successes: return sql::list_from_successes;
     }
     return nullptr;
 }
@@ -87,6 +108,7 @@ const char* order_sql(Driver driver) {
         case Driver::jobs: return sql::newest_jobs_first;
         case Driver::leases: return sql::newest_leases_first;
         case Driver::done:
+        case Driver::successes:
         case Driver::unsuccessful: return sql::newest_done_first;
         case Driver::ended_of_type:
         case Driver::unfinished_of_type: return sql::newest_first;
@@ -129,7 +151,7 @@ std::string all_candidates_sql(const JobFilter& filter, Driver driver) {
 // The same, and only those of the wanted states and worker.
 std::string exact_sql(const JobFilter& filter, Driver driver) {
     std::string sql = all_candidates_sql(filter, driver);
-    if (driver == Driver::ended_of_type) return sql;
+    if (implies_states(driver)) return sql;
     if (!filter.worker_id.empty()) sql += sql::is_worker;
     if (filter.states.empty()) return sql;
     sql += sql::is_in_states;
@@ -157,13 +179,17 @@ class Binder {
                 add(filter.type);
             }
             if (driver == Driver::ended_of_type) add(filter.states[part]);
+            if (driver == Driver::successes) {
+                add(filter.entity_id);
+                add(filter.type);
+            }
             add_conditions(filter, label);
         }
     }
 
     void add_exact(const JobFilter& filter) {
         add_candidates(filter, newest, {});
-        if (driver_of(filter) == Driver::ended_of_type) return;
+        if (implies_states(driver_of(filter))) return;
         if (!filter.worker_id.empty()) add(filter.worker_id);
         for (const JobState state : filter.states) add(state);
     }

@@ -156,6 +156,10 @@ inline constexpr char list_from_ended_of_type[] =
 inline constexpr char list_from_unfinished_of_type[] =
     "SELECT u.id FROM unfinished u CROSS JOIN job j ON j.id = u.id "
     "WHERE u.id < ? AND u.project = ? AND u.type = ?";
+// The successes of jobs of one type about one entity.
+inline constexpr char list_from_successes[] =
+    "SELECT d.id FROM done d INDEXED BY done_success CROSS JOIN job j ON j.id = d.id "
+    "WHERE d.id < ? AND d.entity_id = ? AND d.type = ?";
 inline constexpr char or_else[] = " UNION ALL ";
 inline constexpr char is_unfinished[] =
     " AND j.id >= (SELECT value FROM meta WHERE key = 'low_water')"

@@ -257,6 +257,8 @@ TEST_F(SqliteSchemaTest, ListsAreDrivenByTheTableOrIndexThatIsShortest) {
         {{.entity_id = "e"}, "job_by_entity (entity_id=? AND rowid<?)"},
         {{.states = {JobState::succeeded}, .entity_type = "t", .entity_id = "e"},
          "job_by_entity (entity_id=? AND rowid<?)"},
+        {{.states = {JobState::succeeded}, .type = "t", .project = "p", .entity_id = "e"},
+         "done_success (entity_id=? AND type=? AND id<?)"},
         {{.project = "p"}, "job_by_project (project=? AND rowid<?)"},
         {{.states = {JobState::queued}, .project = "p"},
          "job_by_project (project=? AND rowid>? AND rowid<?)"},

@@ -1,0 +1,92 @@
+// The successes of one entity, which gates ask for, whatever else there is of it.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "infrastructure/sqlite/connection.hpp"
+#include "infrastructure/sqlite/list_query.hpp"
+#include "infrastructure/sqlite/migrations.hpp"
+#include "infrastructure/sqlite/statement.hpp"
+#include "support/builders.hpp"
+
+namespace sluice::sqlite {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SqliteSuccesses : public testing::Test {
+  protected:
+    SqliteSuccesses() {
+        fs::remove_all(folder);
+        fs::create_directories(folder);
+        writer = open_writer(folder / "jobs.db", 0);
+    }
+    ~SqliteSuccesses() override {
+        writer.reset();
+        fs::remove_all(folder);
+    }
+
+    // Checks of the entity that have ended, the first of them with success.
+    void add_checks(int from, int to, int successes) {
+        execute(writer.get(), fmt::format(R"sql(
+WITH RECURSIVE n(id) AS (SELECT {} UNION ALL SELECT id + 1 FROM n WHERE id < {})
+INSERT INTO job (id, tenant, queue, type, priority, created_at, dependencies, max_attempts, timeout,
+    retry_on_timeout, run_despite_failure, entity_type, entity_id, payload_digest, head_hash,
+    payload)
+SELECT id, 'default', 'q', 'check', 0, 0, 0, 1, 0, 0, 0, 'changeset', 'c1', '', '', '{{}}'
+FROM n)sql",
+                                          from, to)
+                                  .c_str());
+        execute(writer.get(), fmt::format(R"sql(
+INSERT INTO done (id, state, completed_at, attempt, log_seq, event_seq, head_hash)
+SELECT id, CASE WHEN id < {} THEN 2 ELSE 3 END, 0, 1, 0, 2, '' FROM job
+WHERE id BETWEEN {} AND {})sql",
+                                          from + successes, from, to)
+                                  .c_str());
+    }
+
+    std::vector<JobId> successes() { return ListQuery(writer.get(), filter).next(newest, 100); }
+
+    const JobFilter filter{.states = {JobState::succeeded},
+                           .type = "check",
+                           .entity_type = "changeset",
+                           .entity_id = "c1"};
+    fs::path folder = fs::temp_directory_path() / ("sluice-successes-" + std::to_string(getpid()));
+    Connection writer;
+};
+
+TEST_F(SqliteSuccesses, OfAFileOfAnOlderVersionAreFound) {
+    migrate(writer.get(), embedded_migrations().first(4), at(1));
+    add_checks(1, 5, 2);
+
+    migrate(writer.get(), embedded_migrations(), at(2));
+
+    EXPECT_EQ(successes(), (std::vector<JobId>{{2}, {1}}));
+    EXPECT_EQ(count_jobs(writer.get(), filter), 2);
+}
+
+// What a statement does is counted, not timed.
+TEST_F(SqliteSuccesses, CostNoMoreBesideTenThousandFailures) {
+    migrate(writer.get(), embedded_migrations().first(4), at(1));
+    add_checks(1, 5, 2);
+    add_checks(6, 10'000, 0);
+    migrate(writer.get(), embedded_migrations(), at(2));
+    std::int64_t steps = 0;
+    sqlite3_progress_handler(
+        writer.get(), 1,
+        [](void* counter) {
+            ++*static_cast<std::int64_t*>(counter);
+            return 0;
+        },
+        &steps);
+
+    EXPECT_EQ(successes(), (std::vector<JobId>{{2}, {1}}));
+
+    EXPECT_LT(steps, 200);
+}
+
+}  // namespace
+}  // namespace sluice::sqlite
