@@ -77,6 +77,24 @@ void check_arrows(Findings& out, const SourceFile& file) {
     }
 }
 
+// The core of the application is what lies in no folder of its own. It knows no contract by name
+// but where they are listed, and where the operator's rules for one are kept.
+void check_core(Findings& out, const SourceFile& file) {
+    const std::string core = "src/application/";
+    const bool is_core = file.is_in(core) && file.path.find('/', core.size()) == std::string::npos;
+    if (!is_core || file.is_test() || file.path == core + "contracts.cpp" ||
+        file.path == core + "rules.hpp") {
+        return;
+    }
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+        const std::string name = included(file.lines[i]);
+        for (const char* contract : {"apps", "deploy"}) {
+            if (!name.starts_with(std::string("\"application/") + contract + "/")) continue;
+            report(out, file, i + 1, "the core knows no contract: " + name.substr(1));
+        }
+    }
+}
+
 // Something that may occur in some places under src/ only.
 struct Fence {
     std::string why;
@@ -210,6 +228,7 @@ Findings check_tree(const fs::path& root) {
             const SourceFile file{fs::relative(path, root).generic_string(),
                                   Splitter(std::move(text)).split()};
             check_arrows(out, file);
+            check_core(out, file);
             check_fences(out, file);
             check_owners(out, file);
             check_form(out, file);
@@ -272,6 +291,17 @@ TEST(Tidy, NoticesIncludesThatPointUp) {
         {"src/application/a_test.cpp", "#include \"infrastructure/memory/x.hpp\"\n", ""},
         {"src/application/a.cpp", "#include \"domain/x.hpp\"\n// #include \"main/x.hpp\"\n", ""},
         {"src/main/a.cpp", "#include \"infrastructure/x.hpp\"\n", ""},
+    });
+}
+
+TEST(Tidy, NoticesACoreThatKnowsAContract) {
+    expect_all({
+        {"src/application/a.cpp", "#include \"application/apps/x.hpp\"\n", "knows no contract"},
+        {"src/application/a.hpp", "#pragma once\n#include \"application/deploy/x.hpp\"\n",
+         "knows no contract"},
+        {"src/application/contracts.cpp", "#include \"application/apps/x.hpp\"\n", ""},
+        {"src/application/apps/a.cpp", "#include \"application/apps/x.hpp\"\n", ""},
+        {"src/application/a_test.cpp", "#include \"application/apps/x.hpp\"\n", ""},
     });
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "application/entity_requests.hpp"
 #include "application/json_values.hpp"
 
 namespace sluice {
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::string_view own_tenant = "@sluice";
 constexpr std::string_view kind = "access_token";
+constexpr std::string_view engine_key_kind = "engine_key";
 constexpr std::string_view prefix = "slu_";
 constexpr std::size_t id_digits = 24;
 constexpr std::size_t secret_digits = 43;  // 32 bytes in base64url
@@ -85,6 +87,12 @@ Scopes scopes_of(const Attributes& attributes, CallerKind caller) {
         if (const auto scope = parse_scope(text)) scopes.add(*scope);
     }
     return scopes;
+}
+
+std::optional<Error> refuse_change(EntityDesk& /*desk*/, const EntityKey& key,
+                                   const std::string& /*parent*/) {
+    const bool is_ours = key.kind == kind || key.kind == engine_key_kind;
+    return is_ours ? std::optional(only_admins_change(key)) : std::nullopt;
 }
 
 }  // namespace
@@ -161,8 +169,12 @@ Result<EntityAnswer> create_token(EntityDesk& desk, const Caller& by, const NewT
     return EntityAnswer{.entity = *std::move(created)};
 }
 
+EntityKey engine_key_place() {
+    return {std::string(own_tenant), std::string(engine_key_kind), "leases"};
+}
+
 Result<EntityAnswer> find_engine_key(EntityDesk& desk, const std::string& proposal) {
-    const EntityKey key{std::string(own_tenant), "engine_key", "leases"};
+    const EntityKey key = engine_key_place();
     if (auto known = desk.find(key)) return EntityAnswer{.entity = *std::move(known)};
     desk.act_as("engine");
     auto created = desk.create({.key = key, .attributes = {{"key", json_string(proposal)}}});
@@ -183,6 +195,10 @@ Result<EntityAnswer> revoke_token(EntityDesk& desk, const Caller& by, const std:
     desk.act_as(actor_name(by));
     desk.move(*token, "revoke");
     return EntityAnswer{.entity = *std::move(token)};
+}
+
+ContractRules access_rules() {
+    return {.refuse_change = refuse_change};
 }
 
 }  // namespace sluice

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "application/caller.hpp"
+#include "application/contract_rules.hpp"
 #include "application/entity_desk.hpp"
 #include "domain/sha256.hpp"
 
@@ -62,11 +63,16 @@ std::vector<AccessToken> list_tokens(EntityReader& entities, const Caller& by,
 // Makes a token. `by` must be an admin; one of a single tenant makes tokens for that tenant only.
 Result<EntityAnswer> create_token(EntityDesk& desk, const Caller& by, const NewToken& wanted);
 
-// The secret that engines on one store share, made from `proposal` when there is none yet.
+// The secret that engines on one store share, at this key, made from `proposal` when there is none
+// yet.
+EntityKey engine_key_place();
 Result<EntityAnswer> find_engine_key(EntityDesk& desk, const std::string& proposal);
 std::string engine_key_of(const Entity& entity);
 
 // Takes a token out of use, for good. To revoke it again changes nothing.
 Result<EntityAnswer> revoke_token(EntityDesk& desk, const Caller& by, const std::string& id);
+
+// Only admins change what callers are known by.
+ContractRules access_rules();
 
 }  // namespace sluice

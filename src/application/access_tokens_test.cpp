@@ -27,12 +27,12 @@ class AccessTokens : public testing::Test {
     }
 
     Told<EntityAnswer> create(const Caller& by, const NewToken& wanted) {
-        return engine.ask(
-            EntityAction{[=](EntityDesk& desk) { return create_token(desk, by, wanted); }});
+        return engine.ask(EntityAction{
+            .decide = [=](EntityDesk& desk) { return create_token(desk, by, wanted); }});
     }
     Told<EntityAnswer> revoke(const Caller& by, const std::string& id) {
         return engine.ask(
-            EntityAction{[=](EntityDesk& desk) { return revoke_token(desk, by, id); }});
+            EntityAction{.decide = [=](EntityDesk& desk) { return revoke_token(desk, by, id); }});
     }
     AccessToken created(const NewToken& wanted) {
         const auto answer = create(overall_admin(), wanted);

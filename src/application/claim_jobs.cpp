@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "application/deploy/placements.hpp"
 #include "application/error_detail.hpp"
 #include "application/finish_jobs.hpp"
 #include "application/follow_jobs.hpp"
@@ -52,7 +51,7 @@ void lease_job(Transaction& tx, Job& job, const ClaimJobs& claim) {
 }
 
 // Why the job cannot start, as the error that it ends with; false: it can.
-bool is_kept_from_starting(Transaction& tx, Job& job) {
+bool is_kept_from_starting(Job& job, const std::optional<Error>& refusal) {
     if (!job.damage.empty()) {
         job.now.error_code = job_damaged_code;
         job.now.error_message = fmt::format(
@@ -60,7 +59,6 @@ bool is_kept_from_starting(Transaction& tx, Job& job) {
             job.damage);
         return true;
     }
-    const std::optional<Error> refusal = follow_start(tx, job);
     if (!refusal) return false;
     job.now.error_code =
         refusal->code == ErrorCode::gate_closed ? gate_closed_code : resource_failed_code;
@@ -68,12 +66,24 @@ bool is_kept_from_starting(Transaction& tx, Job& job) {
     return true;
 }
 
+// Moves the entities of all jobs that were taken. For each job what it is refused for, if anything.
+std::vector<std::optional<Error>> start_all(Transaction& tx,
+                                            const std::vector<std::vector<Job>>& jobs) {
+    std::vector<const Job*> all;
+    for (const std::vector<Job>& of_claim : jobs) {
+        for (const Job& job : of_claim) all.push_back(&job);
+    }
+    return all.empty() ? std::vector<std::optional<Error>>() : follow_starts(tx, all);
+}
+
 // Takes those out of `jobs` that are damaged, or that their entities do not let start, and ends
 // them.
-void end_what_cannot_start(Transaction& tx, std::vector<Job>& jobs) {
+void end_what_cannot_start(Transaction& tx, std::vector<Job>& jobs,
+                           std::span<const std::optional<Error>> refusals) {
     std::vector<Job> ended;
+    std::size_t place = 0;
     const auto cannot_start = [&](Job& job) {
-        if (!is_kept_from_starting(tx, job)) return false;
+        if (!is_kept_from_starting(job, refusals[place++])) return false;
         end_job(tx, job,
                 {.step = Step::failed,
                  .actor = engine_actor,
@@ -101,14 +111,20 @@ std::vector<Taken> take_jobs(Transaction& tx, std::span<const ClaimJobs> claims,
     std::vector<std::vector<Job>> jobs = tx.leases().take(wanted, tx.now());
     tx.skip_tokens(tx.leases().newest_token());
 
-    std::vector<Taken> taken(claims.size());
     for (std::size_t i = 0; i < claims.size(); ++i) {
         if (jobs[i].empty()) continue;
         for (Job& job : jobs[i]) lease_job(tx, job, claims[i]);
         tx.leases().open(jobs[i]);
+    }
+    const std::vector<std::optional<Error>> refusals = start_all(tx, jobs);
+
+    std::vector<Taken> taken(claims.size());
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < claims.size(); ++i) {
         const std::size_t before = jobs[i].size();
-        end_what_cannot_start(tx, jobs[i]);
-        deploy::place_claimed(tx, jobs[i]);
+        if (before == 0) continue;
+        end_what_cannot_start(tx, jobs[i], std::span(refusals).subspan(first, before));
+        first += before;
         taken[i] = {static_cast<int>(before), static_cast<int>(before - jobs[i].size())};
         if (claimed[i].empty()) {
             claimed[i] = std::move(jobs[i]);

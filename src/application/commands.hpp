@@ -171,6 +171,10 @@ class EntityDesk;
 // Decides in the batch's transaction. It may be called again when others were in the way, and what
 // it did is forgotten when it refuses.
 struct EntityAction {
+    // The entities that it will ask for, as far as the request names them: all of a batch are
+    // locked at once. What shows only in their attributes is locked when it is asked for, if no
+    // other session has it; see EntitiesBusy. The first one says which committer decides.
+    std::vector<EntityKey> touches{};
     std::function<Result<EntityAnswer>(EntityDesk&)> decide{};
 };
 

@@ -15,6 +15,7 @@
 #include "application/replay_jobs.hpp"
 #include "application/report_jobs.hpp"
 #include "application/run_kind.hpp"
+#include "application/subjects.hpp"
 #include "application/submit_jobs.hpp"
 
 namespace sluice {
@@ -26,40 +27,6 @@ constexpr Duration forgetting_period = std::chrono::minutes(2);
 constexpr Duration retry_period = std::chrono::seconds(1);
 constexpr int rounds_max = 1000;  // in which claims let others forward
 constexpr int tries_max = 8;      // of a session that others were in the way of
-
-// What the commands of the batch are about.
-Subjects subjects_of(Batch& batch) {
-    Subjects subjects;
-    // A worker that is known by its name may speak of a job while it is claimed in its name: such a
-    // job is kept from being claimed meanwhile. A token is known only after the claim.
-    const auto add_leased = [&](const auto& list) {
-        for (const auto& pending : list) {
-            for (const auto& item : pending.items) {
-                bool is_by_name = false;
-                if constexpr (requires { item.by_worker; }) is_by_name = item.by_worker.has_value();
-                (is_by_name ? subjects.jobs : subjects.leased).push_back(item.lease.job);
-            }
-        }
-    };
-    add_leased(batch.heartbeats);
-    add_leased(batch.logs);
-    add_leased(batch.reports);
-    add_leased(batch.hand_backs);
-    for (const auto& pending : batch.cancels) {
-        for (const CancelJob& cancel : pending.items) subjects.jobs.push_back(cancel.job);
-    }
-    for (const auto& pending : batch.submits) {
-        for (const SubmitJobs& submit : pending.items) {
-            for (const JobSpec& spec : submit.jobs) {
-                subjects.jobs.insert(subjects.jobs.end(), spec.depends_on.begin(),
-                                     spec.depends_on.end());
-            }
-            if (submit.idempotency_key.empty()) continue;
-            subjects.keys.push_back({submit.jobs.front().tenant, submit.idempotency_key});
-        }
-    }
-    return subjects;
-}
 
 // Of the log lines that the batch has stored.
 std::size_t accepted_log_bytes(const Batch& batch) {
@@ -171,12 +138,17 @@ bool Engine::has_something_to_do(Batch& batch, Timestamp now) const {
            waiting_room_.waits_for(batch.readied_elsewhere);
 }
 
+// What a try asked for while another session had it, the next one reserves with all else.
 void Engine::run_until_decided(Batch& batch, Timestamp now, Ran& ran) {
+    std::vector<EntityKey> late;
     for (int tries = 1;; ++tries) {
         try {
-            return run_in_transaction(batch, now, ran);
+            return run_in_transaction(batch, now, late, ran);
         } catch (const StoreFull&) {
             if (tries == tries_max || !store_.make_room()) throw;
+        } catch (const EntitiesBusy& busy) {
+            if (tries == tries_max) throw;
+            late.insert(late.end(), busy.keys().begin(), busy.keys().end());
         } catch (const StoreConflict&) {
             if (tries == tries_max) throw;
         }
@@ -209,9 +181,10 @@ std::vector<PendingClaim> Engine::answer_without_store(Batch& batch, Timestamp n
     return answered;
 }
 
-void Engine::run_in_transaction(Batch& batch, Timestamp now, Ran& ran) {
+void Engine::run_in_transaction(Batch& batch, Timestamp now, std::span<const EntityKey> late,
+                                Ran& ran) {
     const auto session = store_.begin();
-    session->reserve(subjects_of(batch));
+    session->reserve(subjects_of(batch, *options_.rules, late));
     if (options_.clock) now = std::max(now, options_.clock->now());
     Transaction tx(*session, *options_.rules, now, ids_, chance_);
     run_words_of_workers(tx, batch);

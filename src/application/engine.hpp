@@ -77,7 +77,7 @@ class Engine {
     std::vector<PendingClaim> answer_without_store(Batch& batch, Timestamp now);
     bool has_something_to_do(Batch& batch, Timestamp now) const;
     void run_until_decided(Batch& batch, Timestamp now, Ran& ran);
-    void run_in_transaction(Batch& batch, Timestamp now, Ran& ran);
+    void run_in_transaction(Batch& batch, Timestamp now, std::span<const EntityKey> late, Ran& ran);
     void run_words_of_workers(Transaction& tx, Batch& batch);
     void run_words_of_clients(Transaction& tx, Batch& batch);
     void store_failed(Batch& batch, Timestamp now, const StoreUnavailable& why, Ran& ran);

@@ -71,11 +71,35 @@ void add_profile(Attributes& payload, const Entity& profile) {
 std::optional<Entity> EntityDesk::find(const EntityKey& key) {
     const auto changed = changed_.find(key);
     if (changed != changed_.end()) return changed->second;
-    return tx_.entities().find_one(key);
+    const auto found = found_.find(key);
+    if (found != found_.end()) return found->second;
+    return found_.emplace(key, tx_.entities().find_one(key)).first->second;
+}
+
+void EntityDesk::fetch(std::vector<EntityKey> keys) {
+    std::sort(keys.begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    std::erase_if(keys, [&](const EntityKey& key) { return found_.contains(key); });
+    if (keys.empty()) return;
+    std::vector<std::optional<Entity>> found = tx_.entities().find(keys);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        found_.emplace(std::move(keys[i]), std::move(found[i]));
+    }
+}
+
+// A store's list costs a round trip, and many jobs of a batch ask for the same one.
+const std::vector<Entity>& EntityDesk::stored_list(const EntityFilter& filter, int limit) {
+    const auto same = [&](const Listed& list) {
+        return list.limit == limit && list.filter == filter;
+    };
+    const auto known = std::find_if(lists_.begin(), lists_.end(), same);
+    if (known != lists_.end()) return known->entities;
+    lists_.push_back({filter, limit, tx_.jobs().entities().list(filter, newest_entity, 0, limit)});
+    return lists_.back().entities;
 }
 
 std::vector<Entity> EntityDesk::list(const EntityFilter& filter, int limit) {
-    std::vector<Entity> found = tx_.entities().list(filter, newest_entity, 0, limit);
+    std::vector<Entity> found = stored_list(filter, limit);
     std::erase_if(found, [&](const Entity& entity) { return changed_.contains(entity.key); });
     for (const auto& [key, entity] : changed_) {
         if (filter.accepts(entity)) found.push_back(entity);
@@ -134,7 +158,7 @@ std::optional<Error> EntityDesk::act(Entity& entity, std::string_view action, st
     check(kind != nullptr, "an entity's kind is known");
     if (!kind->next_state(entity.state, action)) return no_such_step(entity, *kind, action);
     if (auto refusal = check_size(entity.attributes)) return refusal;
-    if (const auto closed = closed_gate(tx_.jobs(), entity, *kind, action)) {
+    if (const auto closed = closed_gate(tx_.jobs(), looks_, entity, *kind, action)) {
         return gate_refusal(*closed);
     }
     if (auto refusal = order_jobs(entity, *kind, action)) return refusal;
@@ -168,9 +192,8 @@ std::optional<Error> EntityDesk::order_jobs(Entity& entity, const EntityKind& ki
     std::vector<std::string> ids;
     for (const JobOrder& order : kind.orders) {
         if (order.action != action) continue;
-        const ProfileChoice choice =
-            choice_in_app(tx_.jobs().entities(), entity, kind, order.profiles);
-        const std::vector<Entity> profiles = profiles_for(tx_.jobs().entities(), entity, choice);
+        const ProfileChoice choice = choice_in_app(looks_, entity, kind, order.profiles);
+        const std::vector<Entity> profiles = profiles_for(looks_, entity, choice);
         for (std::size_t i = 0; i < std::max<std::size_t>(profiles.size(), 1); ++i) {
             const Entity* profile = profiles.empty() ? nullptr : &profiles[i];
             auto id = submit_for(entity, ordered_job(entity, order, profile));
@@ -212,8 +235,54 @@ void EntityDesk::apply() {
     for (auto& [key, entity] : changed_) entities.push_back(std::move(entity));
     changed_.clear();
     tx_.write(std::move(entities), std::exchange(events_, {}));
-    for (const JobSpec& spec : submits_) submitted_.push_back(submit_own(tx_, spec, actor_));
+    if (submits_.empty()) return;
+    for (Job& job : submit_own(tx_, submits_, actor_)) submitted_.push_back(std::move(job));
     submits_.clear();
+}
+
+// ── looks ──
+
+const std::optional<Entity>* EntityDesk::Looks::known(const EntityKey& key) const {
+    const auto found = desk_.found_.find(key);
+    if (found != desk_.found_.end()) return &found->second;
+    const auto seen = seen_.find(key);
+    return seen == seen_.end() ? nullptr : &seen->second;
+}
+
+std::vector<std::optional<Entity>> EntityDesk::Looks::find(std::span<const EntityKey> keys) {
+    std::vector<EntityKey> missing;
+    for (const EntityKey& key : keys) {
+        if (!desk_.changed_.contains(key) && !known(key)) missing.push_back(key);
+    }
+    if (!missing.empty()) {
+        std::vector<std::optional<Entity>> read = store().find(missing);
+        for (std::size_t i = 0; i < missing.size(); ++i) {
+            seen_.emplace(std::move(missing[i]), std::move(read[i]));
+        }
+    }
+    std::vector<std::optional<Entity>> entities;
+    entities.reserve(keys.size());
+    for (const EntityKey& key : keys) {
+        const auto changed = desk_.changed_.find(key);
+        const bool is_changed = changed != desk_.changed_.end();
+        entities.push_back(is_changed ? std::optional(changed->second) : *known(key));
+    }
+    return entities;
+}
+
+std::vector<Entity> EntityDesk::Looks::list(const EntityFilter& filter, std::int64_t before,
+                                            std::int64_t offset, int limit) {
+    if (before == newest_entity && offset == 0) return desk_.list(filter, limit);
+    return store().list(filter, before, offset, limit);
+}
+
+std::int64_t EntityDesk::Looks::count(const EntityFilter& filter) {
+    return store().count(filter);
+}
+
+std::vector<EntityEvent> EntityDesk::Looks::events(const EntityKey& key, std::int64_t after,
+                                                   int limit) {
+    return store().events(key, after, limit);
 }
 
 }  // namespace sluice

@@ -38,25 +38,39 @@ void add_profile(Attributes& payload, const Entity& profile);
 //     changeset->attributes["head_sha"] = json_string(sha);
 //     if (auto refusal = desk.act(*changeset, "submit")) return *refusal;   // table, gates, orders
 //     return EntityAnswer{.entity = *changeset, .jobs = desk.submitted()};
+//
+// Entities are locked in one order: Session::reserve has locked what commands and jobs name, all at
+// once. What shows only later is not waited for when another session has it; then the whole batch
+// is decided again with it reserved.
 class EntityDesk {
   public:
-    // `actor` is whom the changes are put down to; `cause` the job whose start or end they follow.
-    EntityDesk(Transaction& tx, std::string actor, std::optional<JobId> cause = std::nullopt)
-        : tx_(tx), actor_(std::move(actor)), cause_(cause) {}
+    // `actor` is whom the changes are put down to.
+    EntityDesk(Transaction& tx, std::string actor)
+        : tx_(tx), actor_(std::move(actor)), looks_(*this) {}
     EntityDesk(const EntityDesk&) = delete;
     EntityDesk& operator=(const EntityDesk&) = delete;
 
     Timestamp now() const { return tx_.now(); }
     const Rules& rules() const { return tx_.rules(); }
     const std::string& actor() const { return actor_; }
-    // Whom what follows is put down to.
+    // Later changes are put down to this actor.
     void act_as(std::string actor) { actor_ = std::move(actor); }
+    // Later changes follow the start or the end of this job.
+    void follow(JobId cause, std::string actor) {
+        cause_ = cause;
+        actor_ = std::move(actor);
+    }
 
     // The entity as it is now, kept from changing until the commit.
     std::optional<Entity> find(const EntityKey& key);
+    // Has these at hand for find(): in one call of the store, whatever their number.
+    void fetch(std::vector<EntityKey> keys);
     // Newest first; those that this desk has changed are as it left them. Not kept from changing:
     // find() what is to be changed.
     std::vector<Entity> list(const EntityFilter& filter, int limit = 1000);
+    // For looking at entities without keeping them from changing, as gates do. What this desk has
+    // found or changed is as it left it; each other one is read once.
+    EntityReader& looks() { return looks_; }
     std::optional<Job> find_job(JobId id);
     // Jobs as they were before this desk did anything.
     JobReader& jobs() { return tx_.jobs(); }
@@ -93,14 +107,42 @@ class EntityDesk {
     void apply();
 
   private:
+    class Looks : public EntityReader {
+      public:
+        explicit Looks(EntityDesk& desk) : desk_(desk) {}
+
+        std::vector<std::optional<Entity>> find(std::span<const EntityKey> keys) override;
+        std::vector<Entity> list(const EntityFilter& filter, std::int64_t before,
+                                 std::int64_t offset, int limit) override;
+        std::int64_t count(const EntityFilter& filter) override;
+        std::vector<EntityEvent> events(const EntityKey& key, std::int64_t after,
+                                        int limit) override;
+
+      private:
+        EntityReader& store() { return desk_.tx_.jobs().entities(); }
+        const std::optional<Entity>* known(const EntityKey& key) const;
+
+        EntityDesk& desk_;
+        std::map<EntityKey, std::optional<Entity>> seen_;
+    };
+    struct Listed {
+        EntityFilter filter;
+        int limit = 0;
+        std::vector<Entity> entities{};  // as the store has them
+    };
+
+    const std::vector<Entity>& stored_list(const EntityFilter& filter, int limit);
     void note(Entity& entity, std::string_view action, std::string from, std::string detail);
     std::optional<Error> order_jobs(Entity& entity, const EntityKind& kind,
                                     std::string_view action);
 
     Transaction& tx_;
     std::string actor_;
-    std::optional<JobId> cause_;
+    std::optional<JobId> cause_{};
+    Looks looks_;
+    std::map<EntityKey, std::optional<Entity>> found_;  // kept from changing
     std::map<EntityKey, Entity> changed_;
+    std::vector<Listed> lists_;
     std::vector<EntityEvent> events_;
     std::vector<JobSpec> submits_;
     std::vector<Job> submitted_;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "application/json_values.hpp"
 
@@ -13,34 +12,14 @@ namespace {
 constexpr std::size_t attributes_max = 200;
 constexpr std::string_view reset = "reset";
 
-constexpr auto kinds_of_apps =
-    std::to_array<std::string_view>({"app", "changeset", "release", "deployment",
-                                     "temp_environment", "runtime_profile", "migration"});
-
-// Machines that jobs run on, and what the deploy contract has doors of its own for.
-constexpr auto kinds_of_admins = std::to_array<std::string_view>(
-    {"node", "runtime_node", "runtime_node_numbers", "deploy_app", "access_token", "engine_key"});
-
-bool is_of_app(EntityDesk& desk, const EntityKey& key, const std::string& parent) {
-    const bool by_kind =
-        std::find(kinds_of_apps.begin(), kinds_of_apps.end(), key.kind) != kinds_of_apps.end();
-    return by_kind || (!parent.empty() && desk.find({key.tenant, "app", parent}));
-}
-
 std::optional<Error> refuse_stranger(EntityDesk& desk, const Caller& caller, const EntityKey& key,
                                      const std::string& parent) {
     if (caller.is_admin()) return std::nullopt;
-    const bool is_admins = std::find(kinds_of_admins.begin(), kinds_of_admins.end(), key.kind) !=
-                           kinds_of_admins.end();
-    if (is_admins) {
-        return Error{ErrorCode::forbidden, fmt::format("only admins change a {}", key.kind), ""};
+    for (const ContractRules& contract : desk.rules().contracts) {
+        if (!contract.refuse_change) continue;
+        if (auto refusal = contract.refuse_change(desk, key, parent)) return refusal;
     }
-    if (!is_of_app(desk, key, parent)) return std::nullopt;
-    return Error{
-        ErrorCode::forbidden,
-        fmt::format("a {} of an app is changed under /api/apps; only admins change it here",
-                    key.kind),
-        ""};
+    return std::nullopt;
 }
 
 // By these the engine remembers which job has moved the entity.
@@ -65,37 +44,14 @@ std::optional<Error> check_extent(const Attributes& attributes) {
                   ErrorCode::too_large);
 }
 
-// Ansible evaluates such texts of an inventory, and could run commands by that.
-bool is_template(std::string_view text) {
-    return text.find("{{") != std::string_view::npos || text.find("{%") != std::string_view::npos ||
-           text.find("{#") != std::string_view::npos;
-}
-
-std::optional<Error> check_node(const Attributes& attributes) {
-    for (const char* name : {"hostname", "user", "key_file", "connection"}) {
-        const auto text = text_of(attributes, name);
-        if (attributes.contains(name) && (!text || text->empty() || text->size() > 4096)) {
-            return refuse(fmt::format("attributes/{}", name), "must be a text that is not empty");
-        }
-        if (text && is_template(*text)) {
-            return refuse(fmt::format("attributes/{}", name),
-                          "must not have {{, {% or {#: Ansible would evaluate them");
-        }
-    }
-    if (!attributes.contains("hostname")) {
-        return refuse("attributes/hostname",
-                      "is required: the name or address by which the node is reached");
-    }
-    const auto port = integer_of(attributes, "port");
-    if (attributes.contains("port") && (!port || *port < 1 || *port > 65535)) {
-        return refuse("attributes/port", "must be a whole number between 1 and 65535");
+std::optional<Error> check_attributes(const Rules& rules, const EntityKey& key,
+                                      const Attributes& attributes) {
+    if (auto refusal = check_extent(attributes)) return refusal;
+    for (const ContractRules& contract : rules.contracts) {
+        if (!contract.check_attributes) continue;
+        if (auto refusal = contract.check_attributes(key, attributes)) return refusal;
     }
     return std::nullopt;
-}
-
-std::optional<Error> check_attributes(const EntityKey& key, const Attributes& attributes) {
-    if (auto refusal = check_extent(attributes)) return refusal;
-    return key.kind == "node" ? check_node(attributes) : std::nullopt;
 }
 
 std::optional<Error> check_key(const NewEntity& wanted) {
@@ -148,6 +104,10 @@ Error no_such_entity(const EntityKey& key) {
 
 }  // namespace
 
+Error only_admins_change(const EntityKey& key) {
+    return {ErrorCode::forbidden, fmt::format("only admins change a {}", key.kind), ""};
+}
+
 Result<EntityAnswer> create_entity(EntityDesk& desk, const Caller& caller, NewEntity wanted) {
     if (auto refusal = check_key(wanted)) return *std::move(refusal);
     if (auto refusal = refuse_stranger(desk, caller, wanted.key, wanted.parent)) {
@@ -155,7 +115,9 @@ Result<EntityAnswer> create_entity(EntityDesk& desk, const Caller& caller, NewEn
     }
     if (auto refusal = check_wish(wanted.attributes)) return *std::move(refusal);
     std::erase_if(wanted.attributes, [](const auto& item) { return item.second == "null"; });
-    if (auto refusal = check_attributes(wanted.key, wanted.attributes)) return *std::move(refusal);
+    if (auto refusal = check_attributes(desk.rules(), wanted.key, wanted.attributes)) {
+        return *std::move(refusal);
+    }
     desk.act_as(actor_name(caller));
     auto created = desk.create(std::move(wanted));
     if (!created) return created.error();
@@ -177,7 +139,7 @@ Result<EntityAnswer> change_entity(EntityDesk& desk, const Caller& caller,
     }
     if (auto refusal = check_wish(change.attributes)) return *std::move(refusal);
     write_attributes(entity->attributes, change.attributes);
-    if (auto refusal = check_attributes(entity->key, entity->attributes)) {
+    if (auto refusal = check_attributes(desk.rules(), entity->key, entity->attributes)) {
         return *std::move(refusal);
     }
     desk.act_as(actor_name(caller));

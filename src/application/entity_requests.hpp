@@ -10,10 +10,12 @@
 // What clients say about entities of any kind. Each call is one EntityAction: it decides all or
 // refuses and has changed nothing.
 //
-// Nodes are changed by admins only, since they say where playbooks run and with which key. What
-// belongs to an app has its own ways of being changed, with the rules of its roles; here only
-// admins change it.
+// Each contract says which of its kinds only admins change here (ContractRules::refuse_change):
+// what belongs to an app, say, has its own ways of being changed, with the rules of its roles.
 namespace sluice {
+
+// The refusal for a kind that only admins change here.
+Error only_admins_change(const EntityKey& key);
 
 Result<EntityAnswer> create_entity(EntityDesk& desk, const Caller& caller, NewEntity wanted);
 

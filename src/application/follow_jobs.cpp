@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
-#include "application/apps/app_changes.hpp"
 #include "application/entity_desk.hpp"
 #include "application/error_detail.hpp"
 #include "application/json_values.hpp"
+#include "application/names.hpp"
+#include "domain/check.hpp"
 
 namespace sluice {
 namespace {
@@ -16,12 +17,14 @@ using Followed = EntityKinds::Followed;
 
 constexpr std::size_t taken_bytes_max = 4096;  // of one value of a result
 
-// The entity, or a new one when its kind comes into being with the first job that names it.
-std::optional<Entity> find_followed(EntityDesk& desk, const Followed& followed) {
+// The entity, or a blank one when its kind comes into being with the first job that names it.
+std::optional<Entity> find_or_blank(EntityDesk& desk, const Followed& followed) {
     std::optional<Entity> entity = desk.find(followed.key);
-    if (entity || !followed.kind->is_implicit) return entity;
-    auto created = desk.create({.key = followed.key});
-    return created ? std::optional(*std::move(created)) : std::nullopt;
+    if (entity || !followed.kind->is_implicit || check_name("id", followed.key.id)) return entity;
+    entity.emplace();
+    entity->key = followed.key;
+    entity->state = followed.kind->initial;
+    return entity;
 }
 
 // Whether the start of the job has put the entity there.
@@ -48,7 +51,7 @@ std::optional<Error> refuse_start(EntityDesk& desk, const Entity& entity,
                                   const Followed& followed) {
     const std::string& action = followed.follow->on_start;
     if (!followed.kind->next_state(entity.state, action)) return cannot_start(entity);
-    const auto closed = closed_gate(desk.jobs(), entity, *followed.kind, action);
+    const auto closed = closed_gate(desk.jobs(), desk.looks(), entity, *followed.kind, action);
     return closed ? std::optional(gate_refusal(*closed)) : std::nullopt;
 }
 
@@ -71,11 +74,7 @@ void take_result(Entity& entity, const Follow& follow, const Job& job) {
     }
 }
 
-void follow_end(Transaction& tx, const Job& job) {
-    const std::vector<Followed> all = tx.rules().kinds.followed_by(job.spec);
-    const bool is_of_app = !job.spec->project.empty() && !job.spec->entity_id.empty();
-    if (all.empty() && !is_of_app) return;
-    EntityDesk desk(tx, engine_actor, job.spec->id);
+void follow_end(EntityDesk& desk, const Job& job, const std::vector<Followed>& all) {
     for (const Followed& followed : all) {
         const std::string action = ending_action(*followed.follow, job);
         if (action.empty()) continue;
@@ -90,39 +89,112 @@ void follow_end(Transaction& tx, const Job& job) {
                       error_detail(resource_failed_code, refusal->message));
         }
     }
-    if (is_of_app) apps::after_job(desk, job);
-    desk.apply();
+    for (const ContractRules& contract : desk.rules().contracts) {
+        if (contract.after_end) contract.after_end(desk, job);
+    }
+}
+
+// An entity on its way with the job that starts.
+struct Start {
+    Entity entity;
+    const Followed* followed = nullptr;
+};
+
+// Asks all before any is moved, so that a refusal leaves none behind that has.
+std::optional<Error> ask_to_start(EntityDesk& desk, const Job& job,
+                                  const std::vector<Followed>& all, std::vector<Start>& starts) {
+    for (const Followed& followed : all) {
+        if (followed.follow->on_start.empty()) continue;
+        std::optional<Entity> entity = find_or_blank(desk, followed);
+        if (!entity) return nothing_to_move(followed.key);
+        if (is_about(*entity, job) && leads_to(followed, entity->state)) continue;  // a retry
+        if (auto refusal = refuse_start(desk, *entity, followed)) return refusal;
+        starts.push_back({*std::move(entity), &followed});
+    }
+    return std::nullopt;
+}
+
+std::optional<Error> follow_start(EntityDesk& desk, const Job& job,
+                                  const std::vector<Followed>& all) {
+    std::vector<Start> starts;
+    if (auto refusal = ask_to_start(desk, job, all, starts)) return refusal;
+    for (Start& start : starts) {
+        if (start.entity.number == 0) {
+            auto created = desk.create({.key = start.entity.key});
+            check(static_cast<bool>(created), "an entity comes into being with its first job");
+            start.entity = *std::move(created);
+        }
+        start.entity.attributes["job_id"] = json_string(to_text(job.spec->id));
+        desk.move(start.entity, start.followed->follow->on_start);
+    }
+    return std::nullopt;
+}
+
+void add_touched(const Rules& rules, const JobSpec& job, std::vector<EntityKey>& keys) {
+    for (const ContractRules& contract : rules.contracts) {
+        if (contract.touched_by) contract.touched_by(job, keys);
+    }
 }
 
 }  // namespace
 
-std::optional<Error> follow_start(Transaction& tx, const Job& job) {
-    const std::vector<Followed> all = tx.rules().kinds.followed_by(job.spec);
-    if (all.empty()) return std::nullopt;
-    EntityDesk desk(tx, engine_actor, job.spec->id);
-    for (const Followed& followed : all) {
-        if (followed.follow->on_start.empty()) continue;
-        std::optional<Entity> entity = find_followed(desk, followed);
-        if (!entity) return nothing_to_move(followed.key);
-        if (is_about(*entity, job) && leads_to(followed, entity->state)) continue;  // a retry
-        if (auto refusal = refuse_start(desk, *entity, followed)) return refusal;
-        entity->attributes["job_id"] = json_string(to_text(job.spec->id));
-        desk.move(*entity, followed.follow->on_start);
+void add_followed(const Rules& rules, const JobSpec& job, std::vector<EntityKey>& keys) {
+    for (auto& followed : rules.kinds.followed_by(job)) keys.push_back(std::move(followed.key));
+    add_touched(rules, job, keys);
+}
+
+std::vector<std::optional<Error>> follow_starts(Transaction& tx, std::span<const Job* const> jobs) {
+    EntityDesk desk(tx, engine_actor);
+    std::vector<std::vector<Followed>> followed;
+    std::vector<EntityKey> keys;
+    for (const Job* job : jobs) {
+        followed.push_back(tx.rules().kinds.followed_by(job->spec));
+        for (const Followed& one : followed.back()) {
+            if (!one.follow->on_start.empty()) keys.push_back(one.key);
+        }
+    }
+    desk.fetch(std::move(keys));
+    std::vector<std::optional<Error>> refusals(jobs.size());
+    std::vector<const Job*> started;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        if (!jobs[i]->damage.empty()) continue;
+        if (!followed[i].empty()) {
+            desk.follow(jobs[i]->spec->id, engine_actor);
+            refusals[i] = follow_start(desk, *jobs[i], followed[i]);
+        }
+        if (!refusals[i]) started.push_back(jobs[i]);
+    }
+    for (const ContractRules& contract : tx.rules().contracts) {
+        if (contract.after_starts && !started.empty()) contract.after_starts(desk, started);
     }
     desk.apply();
-    return std::nullopt;
+    return refusals;
 }
 
 void follow_ends(Transaction& tx, std::span<const Job> ended) {
-    for (const Job& job : ended) follow_end(tx, job);
+    EntityDesk desk(tx, engine_actor);
+    std::vector<std::vector<Followed>> followed;
+    std::vector<EntityKey> keys;
+    for (const Job& job : ended) {
+        followed.push_back(tx.rules().kinds.followed_by(job.spec));
+        for (const Followed& one : followed.back()) keys.push_back(one.key);
+        add_touched(tx.rules(), job.spec, keys);
+    }
+    desk.fetch(std::move(keys));
+    for (std::size_t i = 0; i < ended.size(); ++i) {
+        desk.follow(ended[i].spec->id, engine_actor);
+        follow_end(desk, ended[i], followed[i]);
+    }
+    desk.apply();
 }
 
-std::optional<Error> prepare_to_follow(Transaction& tx, JobSpec& spec, bool is_own) {
-    for (const Followed& followed : tx.rules().kinds.followed_by(spec)) {
+std::optional<Error> prepare_to_follow(const Rules& rules, EntityReader& entities, JobSpec& spec,
+                                       bool is_own) {
+    for (const Followed& followed : rules.kinds.followed_by(spec)) {
         if (followed.follow->on_start.empty()) continue;
-        const std::optional<Entity> entity = tx.jobs().entities().find_one(followed.key);
-        if (!is_own && entity &&
-            !followed.kind->next_state(entity->state, followed.follow->on_start) &&
+        const std::optional<Entity> entity =
+            is_own ? std::nullopt : entities.find_one(followed.key);
+        if (entity && !followed.kind->next_state(entity->state, followed.follow->on_start) &&
             followed.kind->next_state(entity->state, "reset")) {
             Error refusal = cannot_start(*entity);
             refusal.message += "; reset it first";

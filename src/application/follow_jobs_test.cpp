@@ -28,7 +28,7 @@ std::string site_state(TestEngine& engine) {
 }
 
 Result<EntityAnswer> act(TestEngine& engine, const EntityKey& key, const std::string& action) {
-    return engine.ask(EntityAction{[=](EntityDesk& desk) -> Result<EntityAnswer> {
+    return engine.ask(EntityAction{.decide = [=](EntityDesk& desk) -> Result<EntityAnswer> {
         auto entity = desk.find(key);
         if (!entity) return Error{ErrorCode::not_found, "", ""};
         if (auto refusal = desk.act(*entity, action)) return *std::move(refusal);
@@ -185,14 +185,15 @@ TEST(AnEnvironmentWithAJob, RunsOneAtATimeAndMovesWithItsSite) {
 
 TEST(AnEntityAction, ThatIsRefusedLeavesNothingBehind) {
     TestEngine engine;
-    const auto refused = engine.ask(EntityAction{[](EntityDesk& desk) -> Result<EntityAnswer> {
-        auto made = desk.create({.key = {"default", "node", "n1"}});
-        if (!made) return made.error();
-        NewJob job;
-        job.type = "work";
-        if (auto id = desk.submit(job); !id) return id.error();
-        return Error{ErrorCode::conflict, "on second thought", ""};
-    }});
+    const auto refused =
+        engine.ask(EntityAction{.decide = [](EntityDesk& desk) -> Result<EntityAnswer> {
+            auto made = desk.create({.key = {"default", "node", "n1"}});
+            if (!made) return made.error();
+            NewJob job;
+            job.type = "work";
+            if (auto id = desk.submit(job); !id) return id.error();
+            return Error{ErrorCode::conflict, "on second thought", ""};
+        }});
 
     EXPECT_EQ(refusal(refused), ErrorCode::conflict);
     EXPECT_FALSE(find_entity(engine, {"default", "node", "n1"}));
@@ -201,7 +202,8 @@ TEST(AnEntityAction, ThatIsRefusedLeavesNothingBehind) {
 
 TEST(AnEntityAction, WritesEntitiesAndJobsTogether) {
     TestEngine engine;
-    const auto answer = engine.ask(EntityAction{[](EntityDesk& desk) -> Result<EntityAnswer> {
+    const auto answer = engine.ask(EntityAction{.decide =
+                                                    [](EntityDesk& desk) -> Result<EntityAnswer> {
         auto made = desk.create({.key = {"default", "node", ""}, .attributes = {{"port", "22"}}});
         if (!made) return made.error();
         NewJob job;
@@ -228,8 +230,8 @@ TEST(AnEntityAction, CannotMakeTheSameTwice) {
         if (!made) return made.error();
         return EntityAnswer{.entity = *made};
     };
-    EXPECT_TRUE(engine.ask(EntityAction{make}));
-    EXPECT_EQ(refusal(engine.ask(EntityAction{make})), ErrorCode::conflict);
+    EXPECT_TRUE(engine.ask(EntityAction{.decide = make}));
+    EXPECT_EQ(refusal(engine.ask(EntityAction{.decide = make})), ErrorCode::conflict);
 }
 
 }  // namespace

@@ -9,7 +9,8 @@
 namespace sluice {
 namespace {
 
-constexpr int page = 100;
+constexpr int page = 100;  // with their payloads in memory at once
+static_assert(checks_looked_at % page == 0);
 constexpr int profiles_max = 1000;
 
 bool is_temp(const Attributes& profile) {
@@ -89,7 +90,7 @@ class Search {
     }
 
     void look_at(const Job& job) {
-        if (job.now.state != JobState::succeeded || !job.damage.empty()) return;
+        if (!job.damage.empty()) return;
         const Attributes payload = json_members(job.spec->payload);
         if (!is_of_this_revision(entity_, payload)) return;
         if (any_will_do_) {
@@ -112,8 +113,9 @@ class Search {
     bool found_ = false;
 };
 
+// `looked_at_all`: there are no older successes.
 std::string closed_message(const Entity& entity, const Gate& gate, const Search& search,
-                           const std::optional<Job>& latest) {
+                           const std::optional<Job>& latest, bool looked_at_all) {
     std::string text =
         fmt::format("required {} job has not succeeded for {}", gate.job_type, to_text(entity.key));
     if (const auto sha = text_of(entity.attributes, "head_sha")) {
@@ -125,6 +127,10 @@ std::string closed_message(const Entity& entity, const Gate& gate, const Search&
                             integer_of(profile.attributes, "profile_revision").value_or(0));
     }
     if (!latest) return text + "; there is no such job yet";
+    if (!looked_at_all) {
+        text += fmt::format("; older checks than the latest {} that succeeded do not count",
+                            checks_looked_at);
+    }
     text += fmt::format("; the latest one, {}, is {}", to_text(latest->spec->id),
                         to_text(latest->now.state));
     if (latest->now.state != JobState::succeeded) return text;
@@ -169,35 +175,39 @@ std::vector<Gate> gates_before(EntityReader& entities, const Entity& entity, con
     return gates;
 }
 
-GateVerdict check_gate(JobReader& reader, const Entity& entity, const Gate& gate) {
-    const JobFilter filter{.tenant = entity.key.tenant,
-                           .type = gate.job_type,
-                           .project = entity.parent,
-                           .entity_type = entity.key.kind,
-                           .entity_id = entity.key.id};
+GateVerdict check_gate(JobReader& jobs, EntityReader& entities, const Entity& entity,
+                       const Gate& gate) {
+    JobFilter filter{.tenant = entity.key.tenant,
+                     .type = gate.job_type,
+                     .project = entity.parent,
+                     .entity_type = entity.key.kind,
+                     .entity_id = entity.key.id};
     GateVerdict verdict{.gate = gate};
-    Search search(entity, gate.profiles, profiles_for(reader.entities(), entity, gate.profiles));
+    if (auto latest = jobs.list(filter, newest, 1); !latest.empty()) {
+        verdict.latest = std::move(latest.front());
+    }
+    filter.states = {JobState::succeeded};
+    Search search(entity, gate.profiles, profiles_for(entities, entity, gate.profiles));
     JobId before = newest;
-    for (bool more = true; more && !search.is_over();) {
-        const std::vector<Job> jobs = reader.list(filter, before, page);
-        more = std::ssize(jobs) == page;
-        for (const Job& job : jobs) {
-            if (!verdict.latest) verdict.latest = job;
-            search.look_at(job);
-            before = job.spec->id;
-        }
+    bool more = verdict.latest.has_value();
+    for (int looked = 0; more && looked < checks_looked_at && !search.is_over(); looked += page) {
+        const std::vector<Job> checks = jobs.list(filter, before, page);
+        more = std::ssize(checks) == page;
+        for (const Job& check : checks) search.look_at(check);
+        if (more) before = checks.back().spec->id;
     }
     verdict.open = search.is_over();
     verdict.message =
         verdict.open ? fmt::format("{} has succeeded for {}", gate.job_type, to_text(entity.key))
-                     : closed_message(entity, gate, search, verdict.latest);
+                     : closed_message(entity, gate, search, verdict.latest, !more);
     return verdict;
 }
 
-std::optional<GateVerdict> closed_gate(JobReader& reader, const Entity& entity,
-                                       const EntityKind& kind, std::string_view action) {
-    for (const Gate& gate : gates_before(reader.entities(), entity, kind, action)) {
-        GateVerdict verdict = check_gate(reader, entity, gate);
+std::optional<GateVerdict> closed_gate(JobReader& jobs, EntityReader& entities,
+                                       const Entity& entity, const EntityKind& kind,
+                                       std::string_view action) {
+    for (const Gate& gate : gates_before(entities, entity, kind, action)) {
+        GateVerdict verdict = check_gate(jobs, entities, entity, gate);
         if (!verdict.open) return verdict;
     }
     return std::nullopt;

@@ -18,18 +18,28 @@ struct GateVerdict {
     std::optional<Job> latest{};  // the latest job of the gate's type for this entity
 };
 
+// So many of an entity's successful checks are looked at, the newest first. A gate stays closed,
+// and says so, when none of them counts for the entity as it is now: a new check comes first.
+inline constexpr int checks_looked_at = 500;
+
 // Asks for a success of a job of the gate's type, for the entity as it is now: when the job's
 // payload carries `head_sha` and the entity has one they are equal, and likewise the runtime
-// profile that the gate asks for, in its present revision. What the reader sees counts.
-GateVerdict check_gate(JobReader& reader, const Entity& entity, const Gate& gate);
+// profile that the gate asks for, in its present revision. What the readers see counts. Checks that
+// have not succeeded cost nothing, however many there are.
+GateVerdict check_gate(JobReader& jobs, EntityReader& entities, const Entity& entity,
+                       const Gate& gate);
+inline GateVerdict check_gate(JobReader& reader, const Entity& entity, const Gate& gate) {
+    return check_gate(reader, reader.entities(), entity, gate);
+}
 
 // The gates before an action of the entity, as its app has them.
 std::vector<Gate> gates_before(EntityReader& entities, const Entity& entity, const EntityKind& kind,
                                std::string_view action);
 
 // The first gate before the action that is closed, if any.
-std::optional<GateVerdict> closed_gate(JobReader& reader, const Entity& entity,
-                                       const EntityKind& kind, std::string_view action);
+std::optional<GateVerdict> closed_gate(JobReader& jobs, EntityReader& entities,
+                                       const Entity& entity, const EntityKind& kind,
+                                       std::string_view action);
 
 // Which profiles the entity's app has chosen for its checks, or the usual ones.
 ProfileChoice choice_in_app(EntityReader& entities, const Entity& entity, const EntityKind& kind,

@@ -15,21 +15,23 @@ const Gate submit_gate{"start_review", "msuite_submit", ProfileChoice::temp};
 class AGate : public testing::Test {
   protected:
     Entity create(const std::string& kind, Attributes attributes, std::string parent = "app1") {
-        const auto answer = engine.ask(EntityAction{[=](EntityDesk& desk) -> Result<EntityAnswer> {
-            auto made = desk.create({{"default", kind, ""}, parent, attributes});
-            if (!made) return made.error();
-            return EntityAnswer{.entity = *made};
-        }});
+        const auto answer =
+            engine.ask(EntityAction{.decide = [=](EntityDesk& desk) -> Result<EntityAnswer> {
+                auto made = desk.create({{"default", kind, ""}, parent, attributes});
+                if (!made) return made.error();
+                return EntityAnswer{.entity = *made};
+            }});
         return answer->entity.value();
     }
 
     Entity change(const Entity& entity, const std::string& name, const std::string& value) {
-        const auto answer = engine.ask(EntityAction{[=](EntityDesk& desk) -> Result<EntityAnswer> {
-            auto found = desk.find(entity.key);
-            found->attributes[name] = value;
-            desk.save(*found);
-            return EntityAnswer{.entity = *found};
-        }});
+        const auto answer =
+            engine.ask(EntityAction{.decide = [=](EntityDesk& desk) -> Result<EntityAnswer> {
+                auto found = desk.find(entity.key);
+                found->attributes[name] = value;
+                desk.save(*found);
+                return EntityAnswer{.entity = *found};
+            }});
         return answer->entity.value();
     }
 
@@ -37,13 +39,18 @@ class AGate : public testing::Test {
         return create("runtime_profile", {{"kind", json_string(kind)}, {"profile_revision", "1"}});
     }
 
-    Job check_of(const Entity& entity, const std::string& type, Attributes payload) {
+    static JobSpec check_spec(const Entity& entity, const std::string& type,
+                              const Attributes& payload) {
         JobSpec made = spec(type);
         made.project = entity.parent;
         made.entity_type = entity.key.kind;
         made.entity_id = entity.key.id;
         made.payload = to_json(payload);
-        return engine.submit(made);
+        return made;
+    }
+
+    Job check_of(const Entity& entity, const std::string& type, const Attributes& payload) {
+        return engine.submit(check_spec(entity, type, payload));
     }
 
     // A check that ran and succeeded.
@@ -52,6 +59,27 @@ class AGate : public testing::Test {
         const Job run = engine.claim_one({.types = {type}});
         EXPECT_TRUE(engine.report(run, Outcome::succeeded));
         return job;
+    }
+
+    void cancel_many(const Entity& entity, int count, const Attributes& payload) {
+        Batch batch;
+        for (const Job& job : engine.submit_all(std::vector(
+                 static_cast<std::size_t>(count), check_spec(entity, "msuite_submit", payload)))) {
+            put(batch, CancelJob{.job = job.spec->id});
+        }
+        engine.run(batch);
+    }
+
+    void pass_many(const Entity& entity, int count, const Attributes& payload) {
+        engine.submit_all(std::vector(static_cast<std::size_t>(count),
+                                      check_spec(entity, "msuite_submit", payload)));
+        for (int left = count; left > 0;) {
+            Batch batch;
+            const Claimed claimed = engine.claim({.types = {"msuite_submit"}}, 100);
+            for (const Job& job : claimed) put(batch, report_of(job, Outcome::succeeded));
+            engine.run(batch);
+            left -= static_cast<int>(claimed.size());
+        }
     }
 
     GateVerdict ask(const Entity& entity, const Gate& gate = submit_gate) {
@@ -97,6 +125,39 @@ TEST_F(AGate, IsNotOpenedByADamagedJob) {
     const GateVerdict verdict = check_gate(reader, changeset, submit_gate);
     EXPECT_FALSE(verdict.open) << "what was checked is not known any more";
     EXPECT_NE(verdict.message.find("its stored row is damaged"), std::string::npos);
+}
+
+TEST_F(AGate, ReadsNoneOfTenThousandChecksThatDidNotSucceed) {
+    pass(changeset, "msuite_submit", {{"head_sha", R"("abc")"}});
+    cancel_many(changeset, 10'000, {{"head_sha", R"("abc")"}});
+    TamperedReader reader(engine.store());
+    int read = 0;
+    reader.change_job = [&](Job&) { ++read; };
+
+    const GateVerdict verdict = check_gate(reader, changeset, submit_gate);
+
+    EXPECT_TRUE(verdict.open) << "an older success counts";
+    EXPECT_EQ(verdict.latest->now.state, JobState::canceled);
+    EXPECT_EQ(read, 2) << "the latest one, and the success";
+}
+
+TEST_F(AGate, LooksAtSoManySuccessesOfOtherRevisionsAndSaysSo) {
+    pass(changeset, "msuite_submit", {{"head_sha", R"("abc")"}});
+    pass_many(changeset, checks_looked_at, {{"head_sha", R"("other")"}});
+    TamperedReader reader(engine.store());
+    int read = 0;
+    reader.change_job = [&](Job&) { ++read; };
+
+    const GateVerdict verdict = check_gate(reader, changeset, submit_gate);
+
+    EXPECT_FALSE(verdict.open);
+    EXPECT_EQ(read, 1 + checks_looked_at);
+    EXPECT_NE(verdict.message.find("older checks than the latest 500 that succeeded"),
+              std::string::npos)
+        << verdict.message;
+
+    pass(changeset, "msuite_submit", {{"head_sha", R"("abc")"}});
+    EXPECT_TRUE(ask(changeset).open) << "a new check comes first";
 }
 
 TEST_F(AGate, IsBoundToTheRevision) {
@@ -194,8 +255,8 @@ TEST_F(AGate, TakesTheProfilesThatItsAppHasChosen) {
 
 TEST_F(AGate, StopsTheActionItStandsBefore) {
     const auto act = [&](const std::string& action) {
-        return engine.ask(
-            EntityAction{[=, key = changeset.key](EntityDesk& desk) -> Result<EntityAnswer> {
+        return engine.ask(EntityAction{
+            .decide = [=, key = changeset.key](EntityDesk& desk) -> Result<EntityAnswer> {
                 auto found = desk.find(key);
                 if (auto refusal = desk.act(*found, action)) return *std::move(refusal);
                 return EntityAnswer{.entity = *found};

@@ -1,7 +1,7 @@
 #include "application/heartbeat_jobs.hpp"
 
-#include "application/deploy/phase.hpp"
 #include "application/leased_jobs.hpp"
+#include "application/phase.hpp"
 #include "application/redact.hpp"
 #include "application/waves.hpp"
 
@@ -33,7 +33,7 @@ Extended extend_by_name(Transaction& tx, Job& job, const Heartbeat& said) {
     if (is_final(job.now.state)) {
         heartbeat.message.reset();
     } else if (said.phase || said.message) {
-        heartbeat.message = deploy::message_after(job.now.message, said.phase, said.message);
+        heartbeat.message = message_after(job.now.message, said.phase, said.message);
     }
     Extended extended = extend(tx, job, heartbeat);
     extended.job = std::make_shared<const Job>(job);

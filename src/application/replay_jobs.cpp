@@ -42,7 +42,9 @@ Result<Job> replay(Transaction& tx, const ReplayJob& command, Duration remembere
     spec.idempotency_key = command.idempotency_key;
     spec.depends_on.clear();
     spec.history_form = newest_history_form;
-    if (auto refusal = prepare_to_follow(tx, spec, false)) return *std::move(refusal);
+    if (auto refusal = prepare_to_follow(tx.rules(), tx.jobs().entities(), spec, false)) {
+        return *std::move(refusal);
+    }
 
     Arrival arrival{accepted(std::move(spec)), false};
     tx.record(arrival.job, Step::submitted, std::nullopt, command.actor,

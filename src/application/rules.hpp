@@ -1,5 +1,8 @@
 #pragma once
 
+#include <vector>
+
+#include "application/contract_rules.hpp"
 #include "application/deploy/placement_rules.hpp"
 #include "application/redactor.hpp"
 #include "application/secret_marks.hpp"
@@ -16,6 +19,7 @@ struct Rules {
     SecretMarks secrets{};   // in payloads
     Redactor own_secrets{};  // values of the engine's own settings, which no worker may tell
     deploy::PlacementRules placement{};
+    std::vector<ContractRules> contracts = ContractRules::built_in();
 
     static const Rules& built_in();
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "application/entity_desk.hpp"
 #include "application/finish_jobs.hpp"
 #include "application/follow_jobs.hpp"
 #include "application/repeated_requests.hpp"
@@ -101,6 +102,9 @@ class Intake {
         arrivals_.reserve(jobs);
     }
 
+    // Looks at what the jobs of all commands are about, in one call of the store.
+    void look_at_entities(std::span<const SubmitJobs> commands);
+
     // Takes the command's jobs in, or refuses it whole. Returns their ids.
     Result<std::vector<JobId>> accept(const SubmitJobs& command);
 
@@ -118,7 +122,23 @@ class Intake {
     std::vector<Arrival> arrivals_;
     std::vector<std::pair<std::size_t, Job>> doomed_;  // place, and the dependency that failed
     std::size_t stored_ = 0;
+    std::optional<EntityDesk> desk_{};  // only for looking
 };
+
+void Intake::look_at_entities(std::span<const SubmitJobs> commands) {
+    std::vector<EntityKey> keys;
+    for (const SubmitJobs& command : commands) {
+        for (const JobSpec& spec : command.jobs) {
+            for (auto& followed : tx_.rules().kinds.followed_by(spec)) {
+                keys.push_back(std::move(followed.key));
+            }
+        }
+    }
+    if (keys.empty()) return;
+    std::sort(keys.begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    desk_.emplace(tx_, engine_actor).looks().find(keys);
+}
 
 Result<std::vector<JobId>> Intake::accept(const SubmitJobs& command) {
     if (auto refusal = refuse_cycle(command)) return *std::move(refusal);
@@ -132,8 +152,9 @@ Result<std::vector<JobId>> Intake::accept(const SubmitJobs& command) {
     }
 
     std::vector<JobSpec> specs = command.jobs;
+    EntityReader& looks = desk_ ? desk_->looks() : tx_.jobs().entities();
     for (std::size_t i = 0; i < specs.size(); ++i) {
-        if (auto refusal = prepare_to_follow(tx_, specs[i], is_own_)) {
+        if (auto refusal = prepare_to_follow(tx_.rules(), looks, specs[i], is_own_)) {
             refusal->pointer = command.is_batch ? fmt::format("/jobs/{}", i) : "";
             return *std::move(refusal);
         }
@@ -163,6 +184,7 @@ void Intake::store() {
         cancel_for_dependency(tx_, ended.back(), dependency.spec->id, dependency.now.state);
     }
     doomed_.clear();
+    if (!ended.empty()) desk_.reset();  // what they are about may move with them
     finish_jobs(tx_, ended);
 }
 
@@ -189,6 +211,7 @@ std::vector<Result<Submitted>> submit_jobs(Transaction& tx, std::span<const Subm
     std::size_t jobs = 0;
     for (const SubmitJobs& command : commands) jobs += command.jobs.size();
     Intake intake(tx, jobs);
+    intake.look_at_entities(commands);
     std::vector<Result<Submitted>> answers(commands.size(), Submitted{});
     std::vector<std::size_t> first_places(commands.size());
     for (std::size_t i = 0; i < commands.size(); ++i) {
@@ -221,15 +244,19 @@ std::vector<Result<Submitted>> submit_jobs(Transaction& tx, std::span<const Subm
     return answers;
 }
 
-Job submit_own(Transaction& tx, const JobSpec& spec, const std::string& actor) {
-    SubmitJobs command;
-    command.jobs.push_back(spec);
-    command.actor = actor;
-    Intake intake(tx, 1, true);
-    const auto accepted = intake.accept(command);
-    check(static_cast<bool>(accepted), "a job of the engine's own making is accepted");
+std::vector<Job> submit_own(Transaction& tx, std::span<const JobSpec> specs,
+                            const std::string& actor) {
+    Intake intake(tx, specs.size(), true);
+    for (const JobSpec& spec : specs) {
+        if (!spec.depends_on.empty()) intake.store();  // they may be among these
+        SubmitJobs command;
+        command.jobs.push_back(spec);
+        command.actor = actor;
+        const auto accepted = intake.accept(command);
+        check(static_cast<bool>(accepted), "a job of the engine's own making is accepted");
+    }
     intake.store();
-    return std::move(intake.hand_out(0, 1).front());
+    return intake.hand_out(0, specs.size());
 }
 
 }  // namespace sluice

@@ -11,7 +11,9 @@ namespace sluice {
 std::vector<Result<Submitted>> submit_jobs(Transaction& tx, std::span<const SubmitJobs> commands,
                                            Duration remembered);
 
-// Accepts a job of the engine's own making, which has its id and was decided on with its entity.
-Job submit_own(Transaction& tx, const JobSpec& spec, const std::string& actor);
+// Accepts jobs of the engine's own making, which have their ids and were decided on with their
+// entities. One may depend on another that comes before it.
+std::vector<Job> submit_own(Transaction& tx, std::span<const JobSpec> specs,
+                            const std::string& actor);
 
 }  // namespace sluice

@@ -60,7 +60,7 @@ void Transaction::write(std::vector<Entity> entities, std::vector<EntityEvent> e
             has_events = true;
         }
         if (has_events) entity_heads_[entity.key] = head;
-        if (has_events || entity.head) entity.head = head;
+        if (entity.head || entity_heads_.contains(entity.key)) entity.head = head;
         entity.seal = seal_of(entity);
         touched_.push_back(watch_id(entity.key));
     }

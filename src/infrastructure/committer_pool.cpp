@@ -50,7 +50,7 @@ void CommitterPool::hint(const std::vector<Readied>& readied, Timestamp due) {
 bool CommitterPool::add(Route route, Load load, const std::function<void(Batch&)>& put) {
     const std::size_t others = committers_.size() - 1;
     if (others == 0 || route.to_claims) return committers_.front()->add(route, load, put);
-    const std::size_t place = route.job > JobId{} ? std::hash<JobId>()(route.job) >> 32 : next_++;
+    const std::size_t place = route.job != JobId{} ? std::hash<JobId>()(route.job) >> 32 : next_++;
     return committers_[1 + place % others]->add(route, load, put);
 }
 

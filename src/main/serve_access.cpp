@@ -66,10 +66,11 @@ void seal_leases(CommandQueue& commands, http::LeaseSeal& seal) {
     const auto decide = [proposal = random_secret()](EntityDesk& desk) {
         return find_engine_key(desk, proposal);
     };
-    commands.post_one<EntityAction>({decide}, [&seal](const Result<EntityAnswer>& found) {
-        if (!found) return seal.miss_key();
-        seal.set_key(engine_key_of(*found->entity));
-    });
+    commands.post_one<EntityAction>({{engine_key_place()}, decide},
+                                    [&seal](const Result<EntityAnswer>& found) {
+                                        if (!found) return seal.miss_key();
+                                        seal.set_key(engine_key_of(*found->entity));
+                                    });
 }
 
 // Who tried what they may not; only so many a second, so that the log is not flooded.

@@ -28,9 +28,10 @@ EntityAction reset_of(const std::string& tenant, const std::string& site) {
     Caller admin;
     admin.tenant = tenant;
     admin.scopes = {Scope::admin};
-    return {.decide = [admin, site](EntityDesk& desk) {
-        return change_entity(desk, admin, {.key = {admin.tenant, "site", site}, .action = "reset"});
-    }};
+    const EntityKey key{tenant, "site", site};
+    return {.touches = {key}, .decide = [admin, key](EntityDesk& desk) {
+                return change_entity(desk, admin, {.key = key, .action = "reset"});
+            }};
 }
 
 }  // namespace

@@ -89,6 +89,7 @@ constexpr auto all_rows = std::to_array<const char*>({
     "fault: store fails before the commit",
     "fault: store fails after the commit",
     "fault: store prefers another session",
+    "fault: another session has an entity",
     "fault: store is slow",
     "fault: disk is full",
     "fault: worker pauses beyond its lease",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "simulation/checker.hpp"
 #include "support/builders.hpp"
 
 namespace sluice::simulation {
@@ -83,7 +84,7 @@ bool Node::add(Route route, Load, const std::function<void(Batch&)>& put) {
     const std::size_t others = committers_.size() - 1;
     std::size_t place = 0;
     if (others > 0 && !route.to_claims) {
-        place = 1 + (route.job > JobId{} ? std::hash<JobId>()(route.job) >> 32 : next_++) % others;
+        place = 1 + (route.job != JobId{} ? std::hash<JobId>()(route.job) >> 32 : next_++) % others;
     }
     put(committers_[place]->inbox);
     wake(place);
@@ -106,6 +107,7 @@ const char* Node::plan_fault(Committer& committer) {
     const Weather& weather = around_.weather;
     Dice& dice = around_.dice;
     committer.store.set_full(around_.disk_is_full, around_.reserve);
+    if (dice.percent(weather.busy_entities)) committer.store.busy_next();
     const MomentName& chosen = moments[dice.below(4)];
     const int uses = dice.below(20);
     if (dice.percent(weather.dies_in_session)) {
@@ -119,6 +121,14 @@ const char* Node::plan_fault(Committer& committer) {
     if (!dice.percent(weather.conflicts)) return nullptr;
     committer.store.conflict_next(uses);
     return "store prefers another session";
+}
+
+// An engine that has met an entity which another session had reserves it with its next try.
+void Node::note_busy(const Committer& committer, int met_before) {
+    const int met = committer.store.busy_met() - met_before;
+    if (met == 0) return;
+    around_.coverage.fault("another session has an entity");
+    demand(met == 1, "a batch asked twice for an entity that it did not reserve");
 }
 
 // Claims that go into the engine wait there unless they come out answered.
@@ -140,6 +150,7 @@ void Node::run(std::size_t place) {
     const auto batch = std::make_shared<Batch>(std::exchange(committer.inbox, {}));
     around_.onlooker.before(*this, *batch);
     const char* fault = plan_fault(committer);
+    const int busy_before = committer.store.busy_met();
     note_parked(*batch, false);
     Engine::Ran ran;
     try {
@@ -152,6 +163,7 @@ void Node::run(std::size_t place) {
         around_.coverage.fault(fault);
         around_.onlooker.is_slow();  // what it kept from being written comes with the next run
     }
+    note_busy(committer, busy_before);
     note_parked(*batch, true);
     around_.onlooker.after(*this, *batch, ran);
     around_.timeline.after(time_to_commit(), [this, place, batch, life = life_] {

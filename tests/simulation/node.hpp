@@ -94,6 +94,7 @@ class Node : public CommandQueue {
     void finish(std::size_t place, const std::shared_ptr<Batch>& answers);
     void set_alarm(std::size_t place);
     const char* plan_fault(Committer& committer);
+    void note_busy(const Committer& committer, int met_before);
     void note_parked(Batch& before, bool answered);
     Duration time_to_commit();
 

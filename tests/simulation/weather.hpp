@@ -15,6 +15,7 @@ struct Weather {
     // … of sessions…
     int store_fails = 0;
     int conflicts = 0;
+    int busy_entities = 0;
     int dies_in_session = 0;
     int slow = 0;
     // … of what workers do.
@@ -42,6 +43,7 @@ struct Weather {
         weather.deaths = up_to(6);
         weather.full_disks = dice.one_in(3) ? 1 : 0;
         weather.clock_steps = dice.one_in(3) ? 2 : 0;
+        weather.busy_entities = up_to(15);
         return weather;
     }
 };

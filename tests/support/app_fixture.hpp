@@ -25,8 +25,8 @@ class AppFixture : public testing::Test {
     // Posts a change as a command of its own.
     template <class Change, class... Arguments>
     Told<EntityAnswer> call(Change change, const Caller& caller, Arguments... arguments) {
-        return engine.ask(
-            EntityAction{[=](EntityDesk& desk) { return change(desk, caller, arguments...); }});
+        return engine.ask(EntityAction{
+            .decide = [=](EntityDesk& desk) { return change(desk, caller, arguments...); }});
     }
 
     static Entity granted(const Told<EntityAnswer>& answer) {

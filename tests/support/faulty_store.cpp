@@ -1,19 +1,78 @@
 #include "support/faulty_store.hpp"
 
+#include <set>
 #include <utility>
 
 namespace sluice {
 
+// The entities of a session that is not alone: what it has not reserved, another one may have.
+class FaultyStore::SharedEntities : public EntityStore {
+  public:
+    SharedEntities(FaultyStore& store, EntityStore& inner) : store_(store), inner_(inner) {}
+
+    void reserve(const std::vector<EntityKey>& keys) {
+        own_.insert(keys.begin(), keys.end());
+        if (store_.busy_ && own_.contains(*store_.busy_)) store_.busy_.reset();
+    }
+
+    std::vector<std::optional<Entity>> find(std::span<const EntityKey> keys) override {
+        ask_for(keys);
+        return inner_.find(keys);
+    }
+    std::vector<Entity> list(const EntityFilter& filter, std::int64_t before, std::int64_t offset,
+                             int limit) override {
+        return inner_.list(filter, before, offset, limit);
+    }
+    std::int64_t count(const EntityFilter& filter) override { return inner_.count(filter); }
+    std::vector<EntityEvent> events(const EntityKey& key, std::int64_t after, int limit) override {
+        return inner_.events(key, after, limit);
+    }
+    void put(std::span<const Entity> entities) override { inner_.put(entities); }
+    void append(std::span<const EntityEvent> events) override { inner_.append(events); }
+
+  private:
+    void ask_for(std::span<const EntityKey> keys) {
+        for (const EntityKey& key : keys) {
+            if (own_.contains(key)) continue;
+            if (std::exchange(store_.busy_planned_, false)) store_.busy_ = key;
+            if (store_.busy_ == key) {
+                ++store_.busy_met_;
+                throw EntitiesBusy({keys.begin(), keys.end()});
+            }
+            own_.insert(key);
+        }
+    }
+
+    FaultyStore& store_;
+    EntityStore& inner_;
+    std::set<EntityKey> own_;
+};
+
 class FaultyStore::FaultySession : public Session {
   public:
     FaultySession(FaultyStore& store, std::unique_ptr<Session> inner, std::optional<Plan> plan)
-        : store_(store), inner_(std::move(inner)), plan_(plan) {}
+        : store_(store),
+          inner_(std::move(inner)),
+          plan_(plan),
+          entities_(store, inner_->entities()) {}
+
+    void reserve(const Subjects& subjects) override {
+        inner_->reserve(subjects);
+        std::vector<EntityKey> entities = subjects.entities;
+        for (const auto& job : inner_->jobs().find(subjects.ending)) {
+            if (job && !is_final(job->now.state)) subjects.entities_of(job->spec, entities);
+        }
+        entities_.reserve(entities);
+    }
 
     JobStore& jobs() override { return used().jobs(); }
     LeaseStore& leases() override { return used().leases(); }
     HistoryStore& history() override { return used().history(); }
     IdempotencyStore& idempotency() override { return used().idempotency(); }
-    EntityStore& entities() override { return used().entities(); }
+    EntityStore& entities() override {
+        used();
+        return entities_;
+    }
 
     void commit() override {
         if (plan_ && plan_->moment != Moment::after_commit) fail(*plan_, "before the commit");
@@ -33,6 +92,7 @@ class FaultyStore::FaultySession : public Session {
     FaultyStore& store_;
     std::unique_ptr<Session> inner_;
     std::optional<Plan> plan_;
+    SharedEntities entities_;
 };
 
 void FaultyStore::fail_next(Moment moment, int uses) {

@@ -29,6 +29,13 @@ class FaultyStore : public Store {
     // The next session loses against another one at this use of one of its ports.
     void conflict_next(int uses);
 
+    // From the next session on another one has the first entity that is asked for and was not
+    // reserved, until a session reserves it.
+    void busy_next() { busy_planned_ = true; }
+
+    // How often a session met an entity that another one had.
+    int busy_met() const { return busy_met_; }
+
     // The process dies at this moment of the next session.
     void die_next(Moment moment, int uses = 0);
 
@@ -58,6 +65,7 @@ class FaultyStore : public Store {
         enum { silence, conflict, death } what = silence;
     };
     class FaultySession;
+    class SharedEntities;
 
     void use_room();
     [[noreturn]] static void fail(const Plan& plan, const char* when);
@@ -67,6 +75,9 @@ class FaultyStore : public Store {
     bool full_ = false;
     RoomState state_;
     int reserve_ = 0;  // sessions that fit in it
+    bool busy_planned_ = false;
+    int busy_met_ = 0;
+    std::optional<EntityKey> busy_{};  // another session has it
 };
 
 }  // namespace sluice

@@ -16,7 +16,7 @@
 namespace sluice {
 
 // Passes on what a client and the test server say, and tells the client another number of its
-// session than it has, as a pooler does.
+// session than it has, as a pooler does. Counts round trips.
 class Pooler {
   public:
     Pooler() {
@@ -42,6 +42,9 @@ class Pooler {
         const std::size_t begin = url.rfind(':') + 1;
         return url.replace(begin, url.rfind('/') - begin, std::to_string(port_));
     }
+
+    // How often a client spoke after the server had answered.
+    int turns() const { return turns_; }
 
   private:
     static sockaddr_in local(int port) {
@@ -72,13 +75,17 @@ class Pooler {
         const sockaddr_in address = local(std::stoi(url.substr(url.rfind(':') + 1)));
         const int server = socket(AF_INET, SOCK_STREAM, 0);
         connect(server, reinterpret_cast<const sockaddr*>(&address), sizeof address);
-        while (!stop_ && pass(client, server, false) && pass(server, client, true)) {
+        bool was_answered = true;
+        while (!stop_ && pass(client, server, false, was_answered) &&
+               pass(server, client, true, was_answered)) {
         }
         close(server);
     }
 
-    static bool pass(int from, int to, bool is_answer) {
+    bool pass(int from, int to, bool is_answer, bool& was_answered) {
         if (!is_readable(from)) return true;
+        if (!is_answer && was_answered) ++turns_;
+        was_answered = is_answer;
         char bytes[16384];
         const ssize_t size = recv(from, bytes, sizeof bytes, 0);
         if (size <= 0) return false;
@@ -91,6 +98,7 @@ class Pooler {
     int listener_ = socket(AF_INET, SOCK_STREAM, 0);
     int port_ = 0;
     std::atomic<bool> stop_ = false;
+    std::atomic<int> turns_ = 0;
     std::vector<std::thread> clients_;
     std::thread acceptor_;
 };

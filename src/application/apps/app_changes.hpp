@@ -89,11 +89,6 @@ Result<EntityAnswer> create_temp_environment(EntityDesk& desk, const Caller& cal
 Result<EntityAnswer> expire_temp_environment(EntityDesk& desk, const Caller& caller,
                                              const std::string& app, const std::string& id);
 
-// ── what follows from jobs ──
-// A job that is about something in an app has ended, and the entity has moved with it: does what
-// else follows. Called in the transaction in which the job ended.
-void after_job(EntityDesk& desk, const Job& job);
-
 // ── drift ──
 // What a deployment to the environment depends on, part by part: digests of env_vars, secrets, url,
 // database and migrations. Kept as the attribute "validated" of the environment when a check of it

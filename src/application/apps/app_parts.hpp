@@ -57,6 +57,11 @@ std::optional<Error> enqueue_expiry(EntityDesk& desk, Entity& temp_environment, 
 Attributes fingerprint(EntityDesk& desk, const Entity& environment);
 std::vector<std::string> drifted_parts(EntityDesk& desk, const Entity& environment);
 
+// ── what follows from jobs ──
+// A job that is about something in an app has ended, and the entity has moved with it: does what
+// else follows. Called in the transaction in which the job ended.
+void after_job(EntityDesk& desk, const Job& job);
+
 // Keeps the migrations that the job has reported.
 void record_migrations(EntityDesk& desk, const Job& job, const Attributes& payload);
 

@@ -220,7 +220,7 @@ TEST_F(AChangeset, IsQueuedInOrderWithinOneBatch) {
     for (const char* head : {"h1", "h2", "h3"}) ids.push_back(approved(head));
     Batch batch;
     for (const std::string& id : ids) {
-        put(batch, EntityAction{[caller = cora, app_id = app, id](EntityDesk& desk) {
+        put(batch, EntityAction{.decide = [caller = cora, app_id = app, id](EntityDesk& desk) {
                 return queue_changeset(desk, caller, app_id, id);
             }});
     }

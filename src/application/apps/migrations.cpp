@@ -63,10 +63,18 @@ void put(EntityDesk& desk, const EntityKey& key, const std::string& app_id, Attr
 
 void record_migrations(EntityDesk& desk, const Job& job, const Attributes& payload) {
     const std::vector<ReportedMigration> migrations = reported(job);
-    if (migrations.empty() || !desk.find({job.spec->tenant, "app", job.spec->project})) return;
+    if (migrations.empty()) return;
+    if (!desk.looks().find_one({job.spec->tenant, "app", job.spec->project})) return;
     const std::string place = place_of(job, payload);
     const Attributes profile = profile_in(payload);
     const std::string_view revision = json_of(profile, "profile_revision");
+    const auto key_of = [&](const std::string& id) {
+        return EntityKey{job.spec->tenant, "migration",
+                         fmt::format("{}:{}:{}", place, revision, id)};
+    };
+    std::vector<EntityKey> keys;
+    for (const auto& migration : migrations) keys.push_back(key_of(migration.id));
+    desk.fetch(std::move(keys));
     for (const auto& [id, status] : migrations) {
         Attributes attributes{{"environment_id", json_string(place)},
                               {"migration_id", json_string(id)},
@@ -74,8 +82,7 @@ void record_migrations(EntityDesk& desk, const Job& job, const Attributes& paylo
                               {"at", json_time(desk.now())},
                               {"job_id", json_string(to_text(job.spec->id))}};
         attributes.insert(profile.begin(), profile.end());
-        put(desk, {job.spec->tenant, "migration", fmt::format("{}:{}:{}", place, revision, id)},
-            job.spec->project, std::move(attributes));
+        put(desk, key_of(id), job.spec->project, std::move(attributes));
     }
 }
 

@@ -46,6 +46,20 @@ std::optional<std::string> promised_elsewhere(EntityDesk& desk, const Entity& ch
     return other && is_unfinished(*other) ? id : std::nullopt;
 }
 
+// Has all of these changesets at hand, kept from changing.
+void fetch_changesets(EntityDesk& desk, const Entity& release,
+                      const std::vector<std::string>& ids) {
+    std::vector<EntityKey> keys;
+    for (const std::string& id : ids) keys.push_back(sibling(release, "changeset", id));
+    desk.fetch(std::move(keys));
+}
+
+void fetch_all(EntityDesk& desk, const std::vector<Entity>& listed) {
+    std::vector<EntityKey> keys;
+    for (const Entity& entity : listed) keys.push_back(entity.key);
+    desk.fetch(std::move(keys));
+}
+
 void take_in(EntityDesk& desk, Entity& changeset, const Entity& release) {
     if (is_in(changeset, release)) return;
     changeset.attributes["release_id"] = json_string(release.key.id);
@@ -74,7 +88,9 @@ std::optional<Error> take_named(EntityDesk& desk, const Entity& app, const Entit
 std::vector<std::string> take_all_queued(EntityDesk& desk, const Entity& app,
                                          const Entity& release) {
     std::vector<std::string> taken;
-    for (const Entity& listed : queued_changesets(desk, app)) {
+    const std::vector<Entity> queued = queued_changesets(desk, app);
+    fetch_all(desk, queued);
+    for (const Entity& listed : queued) {
         auto changeset = desk.find(listed.key);
         if (!changeset || changeset->state != "queued") continue;
         if (promised_elsewhere(desk, *changeset, release)) continue;
@@ -87,6 +103,7 @@ std::vector<std::string> take_all_queued(EntityDesk& desk, const Entity& app,
 // Those of the release's changesets that are still queued for it.
 std::vector<std::string> still_queued(EntityDesk& desk, const Entity& release) {
     std::vector<std::string> ids = texts_of(release.attributes, "changeset_ids");
+    fetch_changesets(desk, release, ids);
     std::erase_if(ids, [&](const std::string& id) {
         const auto changeset = desk.find(sibling(release, "changeset", id));
         return !changeset || changeset->state != "queued" || !is_in(*changeset, release);
@@ -96,7 +113,9 @@ std::vector<std::string> still_queued(EntityDesk& desk, const Entity& release) {
 
 std::optional<Error> release_changesets(EntityDesk& desk, const Entity& release,
                                         std::vector<Entity>& released) {
-    for (const std::string& id : texts_of(release.attributes, "changeset_ids")) {
+    const std::vector<std::string> ids = texts_of(release.attributes, "changeset_ids");
+    fetch_changesets(desk, release, ids);
+    for (const std::string& id : ids) {
         auto changeset = desk.find(sibling(release, "changeset", id));
         if (!changeset || changeset->state != "queued" || !is_in(*changeset, release)) {
             return conflict(fmt::format("changeset {} of the release is {}: assemble it again", id,
@@ -111,7 +130,9 @@ std::optional<Error> release_changesets(EntityDesk& desk, const Entity& release,
 
 // What is still queued was checked against what was there before the release.
 std::optional<Error> revalidate_queued(EntityDesk& desk, const Entity& app, const Entity& release) {
-    for (const Entity& listed : queued_changesets(desk, app)) {
+    const std::vector<Entity> queued = queued_changesets(desk, app);
+    fetch_all(desk, queued);
+    for (const Entity& listed : queued) {
         auto changeset = desk.find(listed.key);
         if (!changeset || changeset->state != "queued") continue;
         Attributes payload{{"changeset_id", json_string(changeset->key.id)},

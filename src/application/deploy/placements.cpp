@@ -56,7 +56,7 @@ std::optional<Entity> chosen_node(EntityDesk& desk, const std::string& app_id) {
 
 // The node that admins have named, when apps may be moved to it.
 Result<Entity> enabled_node(EntityDesk& desk, const std::string& number_or_name) {
-    auto found = find_node(desk.jobs().entities(), number_or_name);
+    auto found = find_node(desk.looks(), number_or_name);
     auto node = found ? desk.find(found->key) : std::nullopt;
     if (!node) return no_node(number_or_name);
     if (to_node(*node).enabled) return *std::move(node);
@@ -74,7 +74,7 @@ void move_to(EntityDesk& desk, Entity& app, const std::string& node, std::string
 
 std::optional<Entity> node_of(EntityDesk& desk, const Entity& app) {
     if (app.parent.empty()) return std::nullopt;
-    return desk.jobs().entities().find_one(node_key(app.parent));
+    return desk.looks().find_one(node_key(app.parent));
 }
 
 std::optional<Entity> place(EntityDesk& desk, Entity& app) {
@@ -92,24 +92,6 @@ Result<EntityAnswer> place_app(EntityDesk& desk, const std::string& app_id) {
     if (auto node = place(desk, *app)) answer.others.push_back(*std::move(node));
     answer.entity = *std::move(app);
     return answer;
-}
-
-void place_claimed(Transaction& tx, std::span<const Job> jobs) {
-    std::vector<const Job*> deploying;
-    std::vector<EntityKey> apps;
-    for (const Job& job : jobs) {
-        if (!is_deploy_job(job) || app_of(job).empty()) continue;
-        deploying.push_back(&job);
-        apps.push_back(app_key(app_of(job)));
-    }
-    if (apps.empty()) return;
-    const auto found = tx.jobs().entities().find(apps);
-    for (std::size_t i = 0; i < apps.size(); ++i) {
-        if (!found[i] || !found[i]->parent.empty()) continue;
-        const Job& job = *deploying[i];
-        EntityDesk desk(tx, worker_actor(job.lease->worker_id), job.spec->id);
-        if (place_app(desk, apps[i].id)) desk.apply();
-    }
 }
 
 bool has_place(EntityReader& entities, const PlacementRules& rules, Timestamp now) {
@@ -131,7 +113,7 @@ Result<EntityAnswer> reassign_app(EntityDesk& desk, const std::string& app_id,
 }
 
 Result<EntityAnswer> drain_node(EntityDesk& desk, const Drain& drain) {
-    const auto source = find_node(desk.jobs().entities(), drain.source);
+    const auto source = find_node(desk.looks(), drain.source);
     if (!source) return no_node(drain.source);
     auto target = enabled_node(desk, drain.target);
     if (!target) return target.error();
@@ -139,8 +121,12 @@ Result<EntityAnswer> drain_node(EntityDesk& desk, const Drain& drain) {
         return Error{ErrorCode::invalid, "must be another node", "/targetNodeId"};
     }
     EntityAnswer answer;
-    for (const Entity& listed :
-         desk.list({.kind = app_kind, .parent = source->key.id}, drain.limit)) {
+    const std::vector<Entity> apps =
+        desk.list({.kind = app_kind, .parent = source->key.id}, drain.limit);
+    std::vector<EntityKey> keys;
+    for (const Entity& listed : apps) keys.push_back(listed.key);
+    desk.fetch(std::move(keys));
+    for (const Entity& listed : apps) {
         auto app = desk.find(listed.key);
         if (!app || app->parent != source->key.id) continue;  // another one was faster
         move_to(desk, *app, target->key.id, "reassigned");

@@ -21,9 +21,6 @@ std::optional<Entity> place(EntityDesk& desk, Entity& app);
 // The same for the app of this id: the app with its node, which `others` has.
 Result<EntityAnswer> place_app(EntityDesk& desk, const std::string& app_id);
 
-// Places the apps of jobs that were just claimed, in the claim's own transaction.
-void place_claimed(Transaction& tx, std::span<const Job> jobs);
-
 // Whether place_app() would find a node for an app that is on none.
 bool has_place(EntityReader& entities, const PlacementRules& rules, Timestamp now);
 

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 using Decide = std::function<Result<EntityAnswer>(EntityDesk&)>;
 
 void change(TestEngine& engine, Decide decide) {
-    const auto answer = engine.ask(EntityAction{std::move(decide)});
+    const auto answer = engine.ask(EntityAction{.decide = std::move(decide)});
     ASSERT_TRUE(answer) << answer.error().message;
 }
 
@@ -28,7 +28,7 @@ void beat(TestEngine& engine, const std::string& name, std::optional<double> fre
 JobId create(TestEngine& engine, const std::string& app) {
     const NewJob job = make_deploy_job({.type = build_and_deploy, .app_id = app});
     const auto made =
-        engine.ask(EntityAction{[=](EntityDesk& desk) { return create_job(desk, job); }});
+        engine.ask(EntityAction{.decide = [=](EntityDesk& desk) { return create_job(desk, job); }});
     return made->jobs.front().spec->id;
 }
 
@@ -106,7 +106,7 @@ TEST(Placements, ByFreeDiskGoWhereThereIsMost) {
     Engine engine(store, {.rules = &rules});
     const auto ask = [&](Decide decide) {
         Batch batch;
-        const auto answer = put(batch, EntityAction{std::move(decide)});
+        const auto answer = put(batch, EntityAction{.decide = std::move(decide)});
         engine.run(batch, at(0));
         batch.deliver();
         ASSERT_TRUE(answer->value());
@@ -138,14 +138,14 @@ TEST(Placements, AnAppMayBeMovedToAnyNodeThatIsEnabled) {
     EXPECT_EQ(place_of(engine.store(), "app"), "mute");
     change(engine, [](EntityDesk& desk) { return reassign_app(desk, "new", "n1"); });
     EXPECT_EQ(place_of(engine.store(), "new"), "n1");
-    EXPECT_EQ(refusal(engine.ask(
-                  EntityAction{[](EntityDesk& desk) { return reassign_app(desk, "app", "off"); }})),
+    EXPECT_EQ(refusal(engine.ask(EntityAction{
+                  .decide = [](EntityDesk& desk) { return reassign_app(desk, "app", "off"); }})),
               ErrorCode::conflict);
 }
 
 Result<Purged> purge(TestEngine& engine, const std::string& app) {
     Result<Purged> purged = Purged{};
-    (void)engine.ask(EntityAction{[&](EntityDesk& desk) -> Result<EntityAnswer> {
+    (void)engine.ask(EntityAction{.decide = [&](EntityDesk& desk) -> Result<EntityAnswer> {
         purged = purge_app(desk, app);
         if (!purged) return purged.error();
         return EntityAnswer{};

@@ -16,7 +16,7 @@ constexpr Duration memory = 60s;
 class RuntimeNodes : public testing::Test {
   protected:
     Told<EntityAnswer> ask(std::function<Result<EntityAnswer>(EntityDesk&)> decide) {
-        return engine.ask(EntityAction{std::move(decide)});
+        return engine.ask(EntityAction{.decide = std::move(decide)});
     }
     void beat(const std::string& name) {
         const NodeWords words{.name = name,
@@ -93,14 +93,14 @@ TEST(RuntimeNodesOfTwoEngines, GiveAnAppTheSamePlace) {
         for (const char* name : names) {
             const NodeWords words{
                 .name = name, .agent_base_url = "http://x", .gateway_base_url = "https://x"};
-            ASSERT_TRUE(engine.ask(
-                EntityAction{[=](EntityDesk& desk) { return note_heartbeat(desk, words); }}));
+            ASSERT_TRUE(engine.ask(EntityAction{
+                .decide = [=](EntityDesk& desk) { return note_heartbeat(desk, words); }}));
         }
         const NewJob job = make_deploy_job({.type = build_and_deploy, .app_id = "app"});
-        ASSERT_TRUE(
-            engine.ask(EntityAction{[=](EntityDesk& desk) { return create_job(desk, job); }}));
-        const auto placed =
-            engine.ask(EntityAction{[](EntityDesk& desk) { return place_app(desk, "app"); }});
+        ASSERT_TRUE(engine.ask(
+            EntityAction{.decide = [=](EntityDesk& desk) { return create_job(desk, job); }}));
+        const auto placed = engine.ask(
+            EntityAction{.decide = [](EntityDesk& desk) { return place_app(desk, "app"); }});
         places.push_back(placed->others.front().key.id);
     }
     EXPECT_EQ(places[0], places[1]);

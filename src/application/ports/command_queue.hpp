@@ -51,10 +51,11 @@ class CommandQueue {
 
   protected:
     // Which of several committers should decide: the one where claims wait, or any; commands about
-    // one job go to the same one, so that committers seldom wait for each other.
+    // one job, and those about one entity, go to the same one, so that committers seldom wait for
+    // each other.
     struct Route {
         bool to_claims = false;
-        JobId job{};  // none: any will do
+        JobId job{};  // or the watch_id of an entity; none: any will do
     };
 
     // What commands weigh while they wait.
@@ -73,8 +74,10 @@ class CommandQueue {
             return {.job = items.front().lease.job};
         } else if constexpr (std::is_same_v<Item, CancelJob>) {
             return {.job = items.front().job};
-        } else if constexpr (std::is_same_v<Item, SubmitJobs> || std::is_same_v<Item, ReplayJob> ||
-                             std::is_same_v<Item, EntityAction>) {
+        } else if constexpr (std::is_same_v<Item, EntityAction>) {
+            const auto& touches = items.front().touches;
+            return {.job = touches.empty() ? JobId{} : watch_id(touches.front())};
+        } else if constexpr (std::is_same_v<Item, SubmitJobs> || std::is_same_v<Item, ReplayJob>) {
             return {};
         } else {
             return {.to_claims = true};

@@ -18,6 +18,8 @@ struct EntityFilter {
     std::string parent{};
     std::vector<std::string> states{};
 
+    bool operator==(const EntityFilter&) const = default;
+
     bool accepts(const Entity& entity) const;
 };
 
@@ -50,7 +52,8 @@ class EntityReader {
 
 // Writes entities. What a session's find() gave, no other session changes until this one has ended;
 // where it gave nothing, and another session adds one meanwhile, the commit is a StoreConflict.
-// What list() gave is not kept from changing.
+// What another session has and this one did not reserve is not waited for: EntitiesBusy. What
+// list() gave is not kept from changing.
 class EntityStore : public EntityReader {
   public:
     // Adds entities, or writes all of them anew but for their numbers and creation times.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -31,6 +32,21 @@ class StoreFull : public StoreUnavailable {
 class StoreConflict : public StoreUnavailable {
   public:
     using StoreUnavailable::StoreUnavailable;
+};
+
+// Another session has entities that this one has asked for without having reserved them. It was not
+// waited for, since two sessions that wait for entities in different orders could wait for each
+// other. The same again will do when Subjects::entities has these keys, too.
+class EntitiesBusy : public StoreConflict {
+  public:
+    explicit EntitiesBusy(std::vector<EntityKey> keys)
+        : StoreConflict("another session has an entity that was not reserved"),
+          keys_(std::move(keys)) {}
+
+    const std::vector<EntityKey>& keys() const { return keys_; }
+
+  private:
+    std::vector<EntityKey> keys_;
 };
 
 // A job on its way into the queue.
@@ -171,6 +187,11 @@ struct Subjects {
     std::vector<JobId> leased{};  // what workers have said something about
     std::vector<JobId> jobs{};    // what clients have said something about, queued or not
     std::vector<IdempotencyKey> keys{};
+    std::vector<EntityKey> entities{};  // in any order, also such that are not there
+    // Those of the jobs above that may end, and what adds the entities that move with one: called
+    // once they are reserved, so that their entities are reserved together with the others.
+    std::vector<JobId> ending{};
+    std::function<void(const JobSpec&, std::vector<EntityKey>&)> entities_of{};
 };
 
 // One open transaction. Destroyed without commit(), it leaves the store as it was.
@@ -179,7 +200,9 @@ class Session {
     virtual ~Session() = default;
 
     // Keeps other sessions from changing these until this one ends. Called at most once, before
-    // anything else. A store that has one session at a time need not do anything.
+    // anything else. A store that has one session at a time need not do anything. A shared one
+    // waits for other sessions here: for jobs, then for idempotency keys, then for all entities in
+    // the order of their keys. After this no entity is waited for.
     virtual void reserve(const Subjects&) {}
 
     virtual JobStore& jobs() = 0;

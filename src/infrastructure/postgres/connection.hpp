@@ -25,6 +25,12 @@ class ConnectionLost : public StoreConflict {
     using StoreConflict::StoreConflict;
 };
 
+// Another session has a row that was to be locked, and was not waited for, or for too long.
+class RowLocked : public StoreConflict {
+  public:
+    using StoreConflict::StoreConflict;
+};
+
 // The server has said nothing for as long as the patience, and the connection counts as lost. What
 // was sent may or may not have happened. To try the same at once might be another such wait.
 class ServerSilent : public StoreUnavailable {

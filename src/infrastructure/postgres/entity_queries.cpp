@@ -19,6 +19,8 @@ LEFT JOIN LATERAL (SELECT * FROM entity x WHERE x.tenant = wanted.tenant
     AND x.kind = wanted.kind AND x.id = wanted.id OFFSET 0) e ON true
 ORDER BY wanted.nth)sql");
 constexpr auto lock_entities = sql::query("lock_entities", sql::lock_rows<tables::entity_table>);
+constexpr auto try_lock_entities =
+    sql::query("try_lock_entities", sql::try_lock_rows<tables::entity_table>);
 constexpr auto list_entity_events = sql::query(
     "list_entity_events", "SELECT " + rows::read_columns<tables::entity_event_table> + R"sql(
 FROM entity_event WHERE tenant = $1::text AND kind = $2::text AND id = $3::text AND seq > $4::int8
@@ -95,6 +97,15 @@ std::vector<std::optional<Entity>> EntityQueries::find(std::span<const EntityKey
 std::vector<Entity> EntityQueries::lock(std::span<const EntityKey> keys) {
     if (keys.empty()) return {};
     return entities_of(connection_.ask(lock_entities, params_of(keys)));
+}
+
+std::vector<Entity> EntityQueries::try_lock(std::span<const EntityKey> keys) {
+    if (keys.empty()) return {};
+    try {
+        return entities_of(connection_.ask(try_lock_entities, params_of(keys)));
+    } catch (const RowLocked&) {
+        throw EntitiesBusy({keys.begin(), keys.end()});
+    }
 }
 
 std::vector<Entity> EntityQueries::list(const EntityFilter& filter, std::int64_t before,

@@ -24,6 +24,8 @@ class EntityQueries final : public EntityReader {
 
     // Those that are there, locked one after the other. The keys are sorted.
     std::vector<Entity> lock(std::span<const EntityKey> keys);
+    // The same without waiting: EntitiesBusy when another session has one of them.
+    std::vector<Entity> try_lock(std::span<const EntityKey> keys);
 
   private:
     Connection& connection_;

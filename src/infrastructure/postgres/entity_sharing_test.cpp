@@ -1,11 +1,14 @@
 // Two committers of one database, as on two nodes: no change of an entity is lost.
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <future>
 #include <thread>
 
+#include "application/entity_desk.hpp"
 #include "support/builders.hpp"
 #include "support/test_database.hpp"
+#include "support/test_engine.hpp"
 
 namespace sluice {
 namespace {
@@ -47,6 +50,7 @@ class PostgresEntitySharing : public testing::Test {
         for (;;) {
             try {
                 const auto session = store.begin();
+                session->reserve({.entities = {key}});
                 Entity entity = session->entities().find_one(key).value();
                 ++entity.revision;
                 put(*session, entity);
@@ -127,12 +131,14 @@ TEST_F(PostgresEntitySharing, NoChangeIsLostAmongManySessions) {
     put(a);
     put(b);
     constexpr int rounds = 10;
-    // In turn, so that each of them often has what the other one waits for.
+    // In turn, so that each of them often has what the other one asks for.
     const auto work = [&](Store& store, bool backwards) {
         for (int i = 0; i < rounds; ++i) {
+            std::vector<EntityKey> late;
             for (bool done = false; !done;) {
                 try {
                     const auto session = store.begin();
+                    session->reserve({.entities = late});
                     for (const EntityKey& key :
                          backwards ? std::array{b.key, a.key} : std::array{a.key, b.key}) {
                         Entity entity = session->entities().find_one(key).value();
@@ -141,7 +147,8 @@ TEST_F(PostgresEntitySharing, NoChangeIsLostAmongManySessions) {
                     }
                     session->commit();
                     done = true;
-                } catch (const StoreConflict&) {
+                } catch (const EntitiesBusy& busy) {
+                    late.insert(late.end(), busy.keys().begin(), busy.keys().end());
                 }
             }
         }
@@ -155,7 +162,94 @@ TEST_F(PostgresEntitySharing, NoChangeIsLostAmongManySessions) {
     EXPECT_EQ(find(b.key).revision, 1 + 2 * rounds);
 }
 
-TEST_F(PostgresEntitySharing, FindLocksInOneOrderWhateverOrderIsAskedFor) {
+// What deployments and the ends of deployments did: one had the release and asked for the profile,
+// the other one had the profile and asked for the release.
+TEST_F(PostgresEntitySharing, ASessionDoesNotWaitForWhatItDidNotReserve) {
+    const Entity profile = site(1, "profile");
+    const Entity release = site(2, "release");
+    put(profile);
+    put(release);
+    const auto deploying = one->begin();
+    const auto ending = two->begin();
+    deploying->reserve({.entities = {release.key}});
+    ending->reserve({.entities = {profile.key}});
+
+    try {
+        deploying->entities().find_one(profile.key);
+        FAIL() << "the other session has it";
+    } catch (const EntitiesBusy& busy) {
+        EXPECT_EQ(busy.keys(), std::vector{profile.key});
+    }
+
+    EXPECT_TRUE(ending->entities().find_one(profile.key));
+    EXPECT_THROW(ending->entities().find_one(release.key), EntitiesBusy)
+        << "until the other session has ended";
+}
+
+TEST_F(PostgresEntitySharing, WhatNoOtherSessionHasNeedNotBeReserved) {
+    const Entity entity = site(1, "a");
+    put(entity);
+    const auto session = one->begin();
+    session->reserve({.entities = {site(2, "b").key}});
+
+    EXPECT_EQ(session->entities().find_one(entity.key), entity);
+    EXPECT_FALSE(session->entities().find_one(site(2, "b").key));
+
+    EXPECT_THROW(two->begin()->entities().find_one(entity.key), EntitiesBusy) << "it is kept";
+}
+
+TEST_F(PostgresEntitySharing, ReportsReserveTheEntitiesOfTheirJobs) {
+    const Entity entity = site(1, "a");
+    put(entity);
+    const Arrival arrival{queued(spec(7)), false};
+    {
+        const auto session = one->begin();
+        session->jobs().put({&arrival, 1});
+        session->commit();
+    }
+    const auto session = one->begin();
+    Subjects subjects{.jobs = {JobId{7}}, .ending = {JobId{7}}};
+    subjects.entities_of = [&](const JobSpec& job, std::vector<EntityKey>& keys) {
+        EXPECT_EQ(job.id, JobId{7});
+        keys.push_back(entity.key);
+    };
+    session->reserve(subjects);
+
+    EXPECT_THROW(two->begin()->entities().find_one(entity.key), EntitiesBusy);
+}
+
+// Each asks for the other's entity while it has its own: both are decided again, with both
+// reserved.
+TEST_F(PostgresEntitySharing, EnginesThatAskInDifferentOrdersBothDecide) {
+    const Entity a = site(1, "a");
+    const Entity b = site(2, "b");
+    put(a);
+    put(b);
+    std::barrier both_have_one(2);
+    const auto count_up_both = [&](Store& store, const EntityKey& first, const EntityKey& second) {
+        TestEngine engine(store);
+        int tries = 0;
+        const auto decide = [&](EntityDesk& desk) -> Result<EntityAnswer> {
+            auto has = desk.find(first);
+            if (++tries == 1) both_have_one.arrive_and_wait();
+            auto wants = desk.find(second);
+            desk.save(*has);
+            desk.save(*wants);
+            return EntityAnswer{};
+        };
+        EXPECT_TRUE(engine.ask(EntityAction{.touches = {first}, .decide = decide}));
+        return tries;
+    };
+
+    auto other = std::async(std::launch::async, count_up_both, std::ref(*two), b.key, a.key);
+    const int tries = count_up_both(*one, a.key, b.key);
+
+    EXPECT_GE(tries + other.get(), 3);
+    EXPECT_EQ(find(a.key).revision, 3);
+    EXPECT_EQ(find(b.key).revision, 3);
+}
+
+TEST_F(PostgresEntitySharing, ReserveLocksInOneOrderWhateverOrderIsAskedFor) {
     std::vector<EntityKey> keys;
     for (const char* id : {"a", "b", "c", "d"}) {
         keys.push_back(site(1, id).key);
@@ -164,6 +258,7 @@ TEST_F(PostgresEntitySharing, FindLocksInOneOrderWhateverOrderIsAskedFor) {
     const auto work = [](Store& store, const std::vector<EntityKey>& in_order) {
         for (int i = 0; i < 200; ++i) {
             const auto session = store.begin();
+            session->reserve({.entities = in_order});
             EXPECT_EQ(session->entities().find(in_order).size(), 4u);
         }
     };

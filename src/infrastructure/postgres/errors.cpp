@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t text_bytes_max = 200;
 constexpr std::size_t sqlstate_bytes = 5;
+constexpr std::string_view lock_not_available = "55P03";
 
 bool is_one_of(std::string_view sqlstate, std::initializer_list<std::string_view> states) {
     return std::find(states.begin(), states.end(), sqlstate) != states.end();
@@ -44,9 +45,10 @@ bool is_fatal(const pg_result* result) {
 
 Verdict verdict_of(const pg_result* result) {
     const std::string sqlstate = field(result, PG_DIAG_SQLSTATE);
-    // serialization_failure, deadlock_detected, lock_not_available, unique_violation: somebody else
-    // was faster.
-    if (is_one_of(sqlstate, {"40001", "40P01", "55P03", "23505"})) return Verdict::conflict;
+    // serialization_failure, deadlock_detected, unique_violation: another session was faster.
+    if (is_one_of(sqlstate, {"40001", "40P01", lock_not_available, "23505"})) {
+        return Verdict::conflict;
+    }
     // invalid_sql_statement_name, duplicate_prepared_statement
     if (is_one_of(sqlstate, {"26000", "42P05"})) return Verdict::statement_not_there;
     // Class 08 is about connections. The server stops, has crashed, cannot be reached yet or has
@@ -71,6 +73,7 @@ std::exception_ptr exception_for(const pg_result* result) {
     const std::string said = first_line(primary.empty() ? PQresultErrorMessage(result) : primary);
     const std::string text = sqlstate.empty() ? fmt::format("PostgreSQL: {}", said)
                                               : fmt::format("PostgreSQL: {} ({})", said, sqlstate);
+    if (sqlstate == lock_not_available) return std::make_exception_ptr(RowLocked(text));
     switch (verdict_of(result)) {
         case Verdict::conflict:
         case Verdict::statement_not_there: return std::make_exception_ptr(StoreConflict(text));

@@ -2,7 +2,17 @@
 
 #include <algorithm>
 
+#include "domain/check.hpp"
+
 namespace sluice::postgres {
+namespace {
+
+void sort_and_unify(std::vector<EntityKey>& keys) {
+    std::sort(keys.begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+}
+
+}  // namespace
 
 std::vector<std::optional<Entity>> EntityView::find(std::span<const EntityKey> keys) {
     work_.writes.flush();
@@ -25,12 +35,23 @@ std::vector<EntityEvent> EntityView::events(const EntityKey& key, std::int64_t a
     return queries_.events(key, after, limit);
 }
 
+void PostgresEntities::reserve(std::vector<EntityKey> keys) {
+    check(known_.empty(), "a session waits for entities once, before it has any");
+    if (keys.empty()) return;
+    sort_and_unify(keys);
+    std::vector<Entity> found = queries_.lock(keys);
+    take(std::move(keys), std::move(found));
+}
+
 void PostgresEntities::know(std::vector<EntityKey> keys) {
     std::erase_if(keys, [&](const EntityKey& key) { return known_.contains(key); });
     if (keys.empty()) return;
-    std::sort(keys.begin(), keys.end());
-    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-    std::vector<Entity> found = queries_.lock(keys);
+    sort_and_unify(keys);
+    std::vector<Entity> found = queries_.try_lock(keys);
+    take(std::move(keys), std::move(found));
+}
+
+void PostgresEntities::take(std::vector<EntityKey> keys, std::vector<Entity> found) {
     for (EntityKey& key : keys) known_.emplace(std::move(key), std::nullopt);
     for (Entity& entity : found) {
         EntityKey key = entity.key;

@@ -32,6 +32,10 @@ class PostgresEntities : public EntityStore {
 
     EntityReader& view() { return view_; }
 
+    // Has these at hand, locked in the order of their keys: the only place where a session waits
+    // for entities. At most once, before any other call.
+    void reserve(std::vector<EntityKey> keys);
+
     std::vector<std::optional<Entity>> find(std::span<const EntityKey> keys) override;
     std::vector<Entity> list(const EntityFilter& filter, std::int64_t before, std::int64_t offset,
                              int limit) override;
@@ -41,8 +45,9 @@ class PostgresEntities : public EntityStore {
     void append(std::span<const EntityEvent> events) override;
 
   private:
-    // Has these at hand, locked.
+    // Has these at hand, locked. What was not reserved is not waited for.
     void know(std::vector<EntityKey> keys);
+    void take(std::vector<EntityKey> keys, std::vector<Entity> found);
     void put_known(Entity entity);
 
     Work& work_;

@@ -100,6 +100,12 @@ PostgresSession::~PostgresSession() {
 void PostgresSession::reserve(const Subjects& subjects) {
     jobs_.reserve(subjects);
     idempotency_.reserve(subjects.keys);
+    std::vector<EntityKey> entities = subjects.entities;
+    for (const JobId id : subjects.ending) {
+        const Job* job = work_.at_hand(id);
+        if (job && !is_final(job->now.state)) subjects.entities_of(job->spec, entities);
+    }
+    entities_.reserve(std::move(entities));
 }
 
 void PostgresSession::commit() {

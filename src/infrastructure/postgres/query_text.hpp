@@ -57,11 +57,16 @@ inline constexpr auto delete_rows =
     keys_as_u<table> + " CROSS JOIN LATERAL (SELECT ctid FROM " + table_name<table> + " x WHERE " +
     x_is_u<table> + " OFFSET 0) y))";
 
+template <const auto& table>
+inline constexpr auto rows_by_keys =
+    "SELECT " + read_columns<table, "y.@"> + " FROM " + keys_as_u<table> +
+    " CROSS JOIN LATERAL (SELECT * FROM " + table_name<table> + " x WHERE " + x_is_u<table>;
+
 // Locks rows in the order of their keys, which come sorted, and returns those that are there.
 template <const auto& table>
-inline constexpr auto lock_rows =
-    "SELECT " + read_columns<table, "y.@"> + " FROM " + keys_as_u<table> +
-    " CROSS JOIN LATERAL (SELECT * FROM " + table_name<table> + " x WHERE " + x_is_u<table> +
-    " FOR UPDATE) y";
+inline constexpr auto lock_rows = rows_by_keys<table> + " FOR UPDATE) y";
+// The same, or fails at once where another session has one of them.
+template <const auto& table>
+inline constexpr auto try_lock_rows = rows_by_keys<table> + " FOR UPDATE NOWAIT) y";
 
 }  // namespace sluice::postgres::sql

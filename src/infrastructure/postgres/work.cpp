@@ -31,6 +31,11 @@ std::optional<Work::LeaseNote> Work::lease_of(JobId id) const {
     return found == locked_.end() ? std::nullopt : std::optional(found->second.lease);
 }
 
+const Job* Work::at_hand(JobId id) const {
+    const auto found = locked_.find(id);
+    return found == locked_.end() || !found->second.job ? nullptr : &*found->second.job;
+}
+
 std::vector<std::optional<Job>> Work::find(std::span<const JobId> ids) {
     std::vector<std::optional<Job>> found;
     found.reserve(ids.size());

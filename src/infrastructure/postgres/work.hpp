@@ -44,6 +44,9 @@ class Work {
     };
     std::optional<LeaseNote> lease_of(JobId id) const;
 
+    // The job if it is at hand; it stays so.
+    const Job* at_hand(JobId id) const;
+
     // These, in this order. What was at hand is handed over.
     std::vector<std::optional<Job>> find(std::span<const JobId> ids);
 

@@ -33,8 +33,8 @@ class AccessOfTokens : public testing::Test, Clock {
         const Caller admin{.any_tenant = true, .name = "ruth", .scopes = {Scope::admin}};
         const NewToken wanted{
             .name = "ada", .expires = engine.now() + 1h, .secret = sha256(secret)};
-        const auto answer = engine.ask(
-            EntityAction{[=](EntityDesk& desk) { return create_token(desk, admin, wanted); }});
+        const auto answer = engine.ask(EntityAction{
+            .decide = [=](EntityDesk& desk) { return create_token(desk, admin, wanted); }});
         if (!answer) throw std::logic_error(answer.error().message);
         return answer->entity->key.id;
     }

@@ -70,7 +70,7 @@ void create_app(Call call) {
         return rules::create_app(desk, wish.caller, std::move(id), std::move(wish.fields));
     };
     Show show = app_response(call.app);
-    change(std::move(call), 201, std::move(fields), decide, std::move(show));
+    change(std::move(call), "", 201, std::move(fields), decide, std::move(show));
 }
 
 // Those that the caller is a member of.
@@ -109,7 +109,7 @@ void update_app(Call call) {
         return rules::update_app(desk, wish.caller, wish.app, wish.fields);
     };
     Show show = app_response(call.app);
-    change(std::move(call), 200, std::move(changes), decide, std::move(show));
+    change(std::move(call), "", 200, std::move(changes), decide, std::move(show));
 }
 
 void list_members(Call call) {
@@ -131,7 +131,7 @@ void put_member(Call call) {
     const Show show = [member](int status, const EntityAnswer&) {
         return data(status, [&](JsonWriter& json) { json.raw_value(to_json(member)); });
     };
-    change(std::move(call), 201, std::move(fields), decide_member, show);
+    change(std::move(call), "", 201, std::move(fields), decide_member, show);
 }
 
 }  // namespace sluice::http::apps

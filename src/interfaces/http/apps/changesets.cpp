@@ -19,10 +19,11 @@ using Submission = Result<EntityAnswer> (*)(EntityDesk&, const Caller&, const st
                                             const std::string& id, const std::string& head_sha);
 void submit(Call call, Submission submission) {
     auto fields = read_fields(call.request, {{"head_sha", Form::name}});
-    change(std::move(call), 200, std::move(fields), [submission](EntityDesk& desk, Wish wish) {
-        const std::string head_sha = take_text(wish.fields, "head_sha");
-        return submission(desk, wish.caller, wish.app, wish.id, head_sha);
-    });
+    change(std::move(call), "changeset", 200, std::move(fields),
+           [submission](EntityDesk& desk, Wish wish) {
+               const std::string head_sha = take_text(wish.fields, "head_sha");
+               return submission(desk, wish.caller, wish.app, wish.id, head_sha);
+           });
 }
 
 Result<EntityAnswer> review(EntityDesk& desk, Wish wish) {
@@ -42,7 +43,7 @@ void create_changeset(Call call) {
                                              {"head_sha", Form::name},
                                              {"base_sha", Form::name},
                                              {"runtime_profile_id", Form::id}});
-    change(std::move(call), 201, std::move(fields), [](EntityDesk& desk, Wish wish) {
+    change(std::move(call), "", 201, std::move(fields), [](EntityDesk& desk, Wish wish) {
         return rules::create_changeset(desk, wish.caller, wish.app, std::move(wish.fields));
     });
 }
@@ -67,15 +68,15 @@ void review_changeset(Call call) {
     auto fields = read_fields(
         call.request,
         {{"decision", Form::text}, {"action", Form::text, "decision"}, {"comment", Form::text}});
-    change(std::move(call), 200, std::move(fields), review);
+    change(std::move(call), "changeset", 200, std::move(fields), review);
 }
 
 void queue_changeset(Call call) {
-    act(std::move(call), rules::queue_changeset);
+    act(std::move(call), "changeset", rules::queue_changeset);
 }
 
 void move_changeset_to_draft(Call call) {
-    act(std::move(call), rules::move_changeset_to_draft);
+    act(std::move(call), "changeset", rules::move_changeset_to_draft);
 }
 
 }  // namespace sluice::http::apps

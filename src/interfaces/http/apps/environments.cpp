@@ -31,7 +31,7 @@ Response drift_response(EntityReader& entities, const Entity& environment) {
 void create_environment(Call call) {
     auto fields =
         read_fields(call.request, {{"name", Form::name}, {"runtime_profile_id", Form::id}});
-    change(std::move(call), 201, std::move(fields), [](EntityDesk& desk, Wish wish) {
+    change(std::move(call), "", 201, std::move(fields), [](EntityDesk& desk, Wish wish) {
         return rules::create_environment(desk, wish.caller, wish.app, std::move(wish.fields));
     });
 }
@@ -47,9 +47,10 @@ void get_environment(Call call) {
 void update_environment(Call call) {
     auto changes =
         read_changes(call.request, {{"name", Form::name}, {"runtime_profile_id", Form::id}});
-    change(std::move(call), 200, std::move(changes), [](EntityDesk& desk, Wish wish) {
-        return rules::update_environment(desk, wish.caller, wish.app, wish.id, wish.fields);
-    });
+    change(std::move(call), "environment", 200, std::move(changes),
+           [](EntityDesk& desk, Wish wish) {
+               return rules::update_environment(desk, wish.caller, wish.app, wish.id, wish.fields);
+           });
 }
 
 void deploy(Call call) {
@@ -59,11 +60,11 @@ void deploy(Call call) {
         if (release.empty()) return missing_field("release_id");
         return rules::deploy_release(desk, wish.caller, wish.app, wish.id, release);
     };
-    change(std::move(call), 201, std::move(fields), decide);
+    change(std::move(call), "environment", 201, std::move(fields), decide);
 }
 
 void check_drift(Call call) {
-    act(std::move(call), rules::check_drift, 202);
+    act(std::move(call), "environment", rules::check_drift, 202);
 }
 
 void get_drift(Call call) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "application/apps/app_contract.hpp"
 #include "interfaces/http/apps/entity_json.hpp"
 #include "interfaces/http/apps/fields.hpp"
 #include "interfaces/http/caller.hpp"
@@ -80,33 +81,37 @@ void list_jobs_of_app(Call call, PiecesInApp question) {
     ask_with_app(std::move(call), std::move(question), find_app_or_project);
 }
 
-void change(Call call, int status, Result<Attributes> fields, Decide decide) {
+void change(Call call, std::string_view kind, int status, Result<Attributes> fields,
+            Decide decide) {
     Show show = changed_response(call.app);
-    change(std::move(call), status, std::move(fields), std::move(decide), std::move(show));
+    change(std::move(call), kind, status, std::move(fields), std::move(decide), std::move(show));
 }
 
-void change(Call call, int status, Result<Attributes> fields, Decide decide, Show show) {
+void change(Call call, std::string_view kind, int status, Result<Attributes> fields, Decide decide,
+            Show show) {
     const std::string& request_id = call.request.request_id;
     if (names_nothing(call)) return call.reply.send(refusal_of(nothing_there(), request_id));
     if (!fields) return call.reply.send(refusal_of(fields.error(), request_id));
 
     const Wish wish{*call.caller, std::string(call.id), std::string(call.second),
                     *std::move(fields)};
+    auto touches = rules::touched_in_app(wish.caller.tenant, wish.app, kind, wish.id, wish.fields);
     const auto decided = [wish, decide = std::move(decide)](EntityDesk& desk) {
         return decide(desk, wish);
     };
     call.app.commands.post_one<EntityAction>(
-        {decided}, [reply = call.reply, &request_id, status,
-                    show = std::move(show)](Result<EntityAnswer> answer) {
+        {std::move(touches), decided}, [reply = call.reply, &request_id, status,
+                                        show = std::move(show)](Result<EntityAnswer> answer) {
             reply.send(answer ? show(status, *answer) : refusal_of(answer.error(), request_id));
         });
 }
 
-void act(Call call, Action action, int status) {
+void act(Call call, std::string_view kind, Action action, int status) {
     auto nothing = read_fields(call.request, {});
-    change(std::move(call), status, std::move(nothing), [action](EntityDesk& desk, Wish wish) {
-        return action(desk, wish.caller, wish.app, wish.id);
-    });
+    change(std::move(call), kind, status, std::move(nothing),
+           [action](EntityDesk& desk, Wish wish) {
+               return action(desk, wish.caller, wish.app, wish.id);
+           });
 }
 
 }  // namespace sluice::http::apps

@@ -45,13 +45,15 @@ using Decide = std::function<Result<EntityAnswer>(EntityDesk&, Wish)>;
 using Show = std::function<Response(int status, const EntityAnswer&)>;
 
 // Has it decided, and answers with the entity and the jobs that were enqueued for it, or as `show`
-// says. A body that could not be read is refused.
-void change(Call call, int status, Result<Attributes> fields, Decide decide);
-void change(Call call, int status, Result<Attributes> fields, Decide decide, Show show);
+// says. `kind` is the kind of what the path names in the app, or empty when it names the app alone.
+// A body that could not be read is refused.
+void change(Call call, std::string_view kind, int status, Result<Attributes> fields, Decide decide);
+void change(Call call, std::string_view kind, int status, Result<Attributes> fields, Decide decide,
+            Show show);
 
 // An action that is said by its path alone.
 using Action = Result<EntityAnswer> (*)(EntityDesk&, const Caller&, const std::string& app,
                                         const std::string& id);
-void act(Call call, Action action, int status = 200);
+void act(Call call, std::string_view kind, Action action, int status = 200);
 
 }  // namespace sluice::http::apps

@@ -10,7 +10,7 @@ void create_release(Call call) {
     auto fields = read_fields(
         call.request,
         {{"name", Form::name}, {"description", Form::text}, {"changeset_ids", Form::ids}});
-    change(std::move(call), 201, std::move(fields), [](EntityDesk& desk, Wish wish) {
+    change(std::move(call), "", 201, std::move(fields), [](EntityDesk& desk, Wish wish) {
         const auto changesets = texts_of(wish.fields, "changeset_ids");
         wish.fields.erase("changeset_ids");
         return rules::create_release(desk, wish.caller, wish.app, std::move(wish.fields),
@@ -27,15 +27,15 @@ void get_release(Call call) {
 }
 
 void assemble_release(Call call) {
-    act(std::move(call), rules::assemble_release);
+    act(std::move(call), "release", rules::assemble_release);
 }
 
 void publish_release(Call call) {
-    act(std::move(call), rules::publish_release);
+    act(std::move(call), "release", rules::publish_release);
 }
 
 void roll_back_release(Call call) {
-    act(std::move(call), rules::roll_back_release);
+    act(std::move(call), "release", rules::roll_back_release);
 }
 
 }  // namespace sluice::http::apps

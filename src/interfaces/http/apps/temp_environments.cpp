@@ -38,7 +38,7 @@ void create_temp_environment(Call call) {
         if (auto refusal = read_source(wish.fields)) return *std::move(refusal);
         return rules::create_temp_environment(desk, wish.caller, wish.app, std::move(wish.fields));
     };
-    change(std::move(call), 201, std::move(fields), decide);
+    change(std::move(call), "", 201, std::move(fields), decide);
 }
 
 void list_temp_environments(Call call) {
@@ -50,7 +50,7 @@ void get_temp_environment(Call call) {
 }
 
 void expire_temp_environment(Call call) {
-    act(std::move(call), rules::expire_temp_environment);
+    act(std::move(call), "temp_environment", rules::expire_temp_environment);
 }
 
 }  // namespace sluice::http::apps

@@ -78,14 +78,15 @@ Refused answer_refused(const Call& call) {
     return [call](const Error& error) { call.reply.send(refused(error)); };
 }
 
-void change_app(const Call& call, Decide decide, std::function<void()> then, Refused refuse) {
+void change_app(const Call& call, const std::string& app_id, Decide decide,
+                std::function<void()> then, Refused refuse) {
     const auto decide_as = [actor = actor_name(*call.caller),
                             decide = std::move(decide)](EntityDesk& desk) {
         desk.act_as(actor);
         return decide(desk);
     };
     call.app.commands.post_one<EntityAction>(
-        {decide_as},
+        {{sluice::deploy::app_key(app_id)}, decide_as},
         [then = std::move(then), refuse = std::move(refuse)](const Result<EntityAnswer>& answer) {
             if (!answer) return refuse(answer.error());
             then();
@@ -145,7 +146,8 @@ void purge(const Call& call, const std::string& app_id, Counted then, Refused re
         return EntityAnswer{};
     };
     change_app(
-        call, decide, [purged, then = std::move(then)] { then(*purged); }, std::move(refuse));
+        call, app_id, decide, [purged, then = std::move(then)] { then(*purged); },
+        std::move(refuse));
 }
 
 std::string purged_text(const AppRequest& request, const Purged& purged) {
@@ -206,7 +208,7 @@ void stop_app(Call call) {
         const auto stopped = [call, request, node = *app.place](const AgentCalls::Answer& answer) {
             if (!answer.error.empty()) return call.reply.send(refused_with(500, answer.error));
             change_app(
-                call, note_stop(request.app_id),
+                call, request.app_id, note_stop(request.app_id),
                 [call, request, node, answer] { answer_stopped(call, request, node, answer.json); },
                 answer_refused(call));
         };

@@ -38,7 +38,8 @@ void answer_placed(const Call& call, const Job& job) {
         return sluice::deploy::place_app(desk, app_id);
     };
     call.app.commands.post_one<EntityAction>(
-        {decide}, [call, job](const Result<EntityAnswer>& placed) {
+        {{sluice::deploy::app_key(app_of(job))}, decide},
+        [call, job](const Result<EntityAnswer>& placed) {
             if (!placed) return call.reply.send(refused(placed.error()));
             Place place;
             if (!placed->others.empty()) place = to_node(placed->others.front());

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "application/deploy/deploy_jobs.hpp"
-#include "application/deploy/phase.hpp"
 #include "application/json_values.hpp"
+#include "application/phase.hpp"
 #include "json/json_reader.hpp"
 
 namespace sluice::http::deploy {
@@ -38,7 +38,7 @@ std::string shown_payload(const Job& job, const SecretMarks& secrets) {
         (*members)["runStartedAt"] =
             std::to_string(to_millis(job.now.started_at->time_since_epoch()));
     if (!job.now.message.empty()) {
-        const auto phase = sluice::deploy::phase_in(job.now.message);
+        const auto phase = phase_in(job.now.message);
         (*members)["phase"] = json_string(phase.name);
         (*members)["phaseMessage"] = phase.message.empty() ? "null" : json_string(phase.message);
     }

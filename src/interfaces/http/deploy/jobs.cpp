@@ -85,17 +85,20 @@ void post_cancel(const Call& call, CancelJob command) {
 void create_job(Call call) {
     auto wanted = read_create(call);
     if (!wanted) return call.reply.send(refused(wanted.error()));
+    std::vector<EntityKey> touches;
+    if (!wanted->entity_id.empty()) touches.push_back(sluice::deploy::app_key(wanted->entity_id));
     const auto decide = [wanted = *std::move(wanted),
                          actor = actor_name(*call.caller)](EntityDesk& desk) {
         desk.act_as(actor);
         return sluice::deploy::create_job(desk, wanted);
     };
-    call.app.commands.post_one<EntityAction>({decide}, [call](const Result<EntityAnswer>& created) {
-        if (!created) return call.reply.send(refused(created.error()));
-        std::optional<RuntimeNode> node;
-        if (!created->others.empty()) node = to_node(created->others.front());
-        call.reply.send(success(job_text(created->jobs.front(), node, showing_to(call))));
-    });
+    call.app.commands.post_one<EntityAction>(
+        {std::move(touches), decide}, [call](const Result<EntityAnswer>& created) {
+            if (!created) return call.reply.send(refused(created.error()));
+            std::optional<RuntimeNode> node;
+            if (!created->others.empty()) node = to_node(created->others.front());
+            call.reply.send(success(job_text(created->jobs.front(), node, showing_to(call))));
+        });
 }
 
 void get_job(Call call) {

@@ -13,6 +13,7 @@ namespace sluice::http::deploy {
 namespace {
 
 using sluice::deploy::app_kind;
+using sluice::deploy::node_key;
 using sluice::deploy::node_kind;
 using sluice::deploy::nodes_max;
 
@@ -38,14 +39,15 @@ using Decide = std::function<Result<EntityAnswer>(EntityDesk&)>;
 using Render = std::function<void(JsonWriter&, const EntityAnswer&)>;
 
 // Decides in the next commit, and answers with what `render` makes of it.
-void change(const Call& call, std::string actor, Decide decide, Render render) {
+void change(const Call& call, std::string actor, std::vector<EntityKey> touches, Decide decide,
+            Render render) {
     const auto decide_as = [actor = std::move(actor),
                             decide = std::move(decide)](EntityDesk& desk) {
         desk.act_as(actor);
         return decide(desk);
     };
     call.app.commands.post_one<EntityAction>(
-        {decide_as},
+        {std::move(touches), decide_as},
         [reply = call.reply, render = std::move(render)](const Result<EntityAnswer>& answer) {
             if (!answer) return reply.send(refused(answer.error()));
             std::string data;
@@ -124,7 +126,7 @@ void node_heartbeat(Call call) {
     const auto words = read_node_heartbeat(call);
     if (!words) return call.reply.send(refused(words.error()));
     change(
-        call, "node:" + words->name,
+        call, "node:" + words->name, {node_key(words->name)},
         [words = *words](EntityDesk& desk) { return sluice::deploy::note_heartbeat(desk, words); },
         render_node(call));
 }
@@ -147,7 +149,7 @@ void upsert_node(Call call) {
     const auto words = read_node(call);
     if (!words) return call.reply.send(refused(words.error()));
     change(
-        call, actor_name(*call.caller),
+        call, actor_name(*call.caller), {node_key(words->name)},
         [words = *words](EntityDesk& desk) { return sluice::deploy::put_node(desk, words); },
         render_node(call));
 }
@@ -163,7 +165,7 @@ void set_node_enabled(Call call) {
             {ErrorCode::malformed, "name and enabled (true, false, 1 or 0) are required", ""}));
     }
     change(
-        call, actor_name(*call.caller),
+        call, actor_name(*call.caller), {node_key(*name)},
         [name = *name, on = *enabled](EntityDesk& desk) {
             return sluice::deploy::set_enabled(desk, name, on);
         },
@@ -185,6 +187,7 @@ void reassign(Call call) {
     if (!wanted) return call.reply.send(refused(wanted.error()));
     change(
         call, actor_name(*call.caller),
+        {sluice::deploy::app_key(wanted->app_id), node_key(wanted->target)},
         [wanted = *wanted](EntityDesk& desk) {
             return sluice::deploy::reassign_app(desk, wanted.app_id, wanted.target);
         },
@@ -195,7 +198,7 @@ void drain(Call call) {
     const auto wanted = read_drain(call);
     if (!wanted) return call.reply.send(refused(wanted.error()));
     change(
-        call, actor_name(*call.caller),
+        call, actor_name(*call.caller), {node_key(wanted->target)},
         [wanted = *wanted](EntityDesk& desk) { return sluice::deploy::drain_node(desk, wanted); },
         [](JsonWriter& json, const EntityAnswer& answer) {
             json.begin_object();

@@ -58,12 +58,13 @@ PieceQuestion entity_event_page(const EntityKey& key, Page page, const SecretMar
     return numbered_page("events", "next_after", page, fetch, write);
 }
 
-// Posts a change and answers with the entity after it.
-void post_change(Call call, std::function<Result<EntityAnswer>(EntityDesk&)> decide,
+// Posts a change of the entity of this key and answers with the entity after it.
+void post_change(Call call, EntityKey key, std::function<Result<EntityAnswer>(EntityDesk&)> decide,
                  std::function<Response(const EntityAnswer&)> answer) {
     call.app.commands.post_one<EntityAction>(
-        {std::move(decide)}, [reply = call.reply, &request_id = call.request.request_id,
-                              answer = std::move(answer)](Result<EntityAnswer> changed) {
+        {{std::move(key)}, std::move(decide)},
+        [reply = call.reply, &request_id = call.request.request_id,
+         answer = std::move(answer)](Result<EntityAnswer> changed) {
             reply.send(changed ? answer(*changed) : problem_of(changed.error(), request_id));
         });
 }
@@ -75,11 +76,12 @@ auto changed_response(const App& app) {
 }
 
 void post_change(Call call, ChangeEntity change) {
+    EntityKey key = change.key;
     const auto decide = [caller = *call.caller, change = std::move(change)](EntityDesk& desk) {
         return change_entity(desk, caller, change);
     };
     const auto answer = changed_response(call.app);
-    post_change(std::move(call), decide, answer);
+    post_change(std::move(call), std::move(key), decide, answer);
 }
 
 std::string percent_encoded(std::string_view text) {
@@ -107,18 +109,20 @@ void list_of_kind(Call call, std::string_view kind, std::string_view list) {
 void create_of_kind(Call call, std::string_view kind) {
     auto wanted = read_new_entity(call, kind);
     if (!wanted) return refuse(call, wanted.error());
+    EntityKey touched = wanted->key;
     const auto decide = [caller = *call.caller, wanted = *std::move(wanted)](EntityDesk& desk) {
         return create_entity(desk, caller, wanted);
     };
     const SecretMarks& secrets = call.app.rules.secrets;
-    post_change(std::move(call), decide, [&secrets](const EntityAnswer& answer) {
-        Response response = json(201, changed_entity_text(answer, secrets));
-        const EntityKey& key = answer.entity->key;
-        response.headers.emplace_back(
-            "Location", fmt::format("/api/v1/entities/{}/{}", percent_encoded(key.kind),
-                                    percent_encoded(key.id)));
-        return response;
-    });
+    post_change(std::move(call), std::move(touched), decide,
+                [&secrets](const EntityAnswer& answer) {
+                    Response response = json(201, changed_entity_text(answer, secrets));
+                    const EntityKey& key = answer.entity->key;
+                    response.headers.emplace_back(
+                        "Location", fmt::format("/api/v1/entities/{}/{}", percent_encoded(key.kind),
+                                                percent_encoded(key.id)));
+                    return response;
+                });
 }
 
 void get_of_kind(Call call, std::string_view kind, std::string_view id) {

@@ -33,7 +33,7 @@ void create_token(Call call) {
         return sluice::create_token(desk, *by, wanted);
     };
     call.app.commands.post_one<EntityAction>(
-        {decide}, [call, secret](const Result<EntityAnswer>& created) {
+        {{}, decide}, [call, secret](const Result<EntityAnswer>& created) {
             if (!created) return refuse(call, created.error());
             const AccessToken token = read_token(*created->entity);
             call.reply.send(
@@ -60,12 +60,13 @@ void revoke_token(Call call) {
     const auto decide = [by = call.caller, id = std::string(call.id)](EntityDesk& desk) {
         return sluice::revoke_token(desk, *by, id);
     };
-    call.app.commands.post_one<EntityAction>({decide}, [call](const Result<EntityAnswer>& revoked) {
-        if (!revoked) return refuse(call, revoked.error());
-        const AccessToken token = read_token(*revoked->entity);
-        call.app.access.shut_out(token.id);
-        call.reply.send(token_response(200, token, call.app.clock.now(), ""));
-    });
+    call.app.commands.post_one<EntityAction>(
+        {{token_key(call.id)}, decide}, [call](const Result<EntityAnswer>& revoked) {
+            if (!revoked) return refuse(call, revoked.error());
+            const AccessToken token = read_token(*revoked->entity);
+            call.app.access.shut_out(token.id);
+            call.reply.send(token_response(200, token, call.app.clock.now(), ""));
+        });
 }
 
 void whoami(Call call) {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-namespace sluice::deploy {
+namespace sluice {
 
 // What a runner said in its heartbeats. It is kept as the job's message, "BUILD: compiling", which
 // is also what people see elsewhere.
@@ -18,4 +18,4 @@ std::string to_text(const Phase& phase);
 std::string message_after(const std::string& job_message, const std::optional<std::string>& phase,
                           const std::optional<std::string>& phase_message);
 
-}  // namespace sluice::deploy
+}  // namespace sluice

@@ -1,8 +1,8 @@
-#include "application/deploy/phase.hpp"
+#include "application/phase.hpp"
 
 #include <fmt/format.h>
 
-namespace sluice::deploy {
+namespace sluice {
 namespace {
 
 constexpr std::string_view phase_end = ": ";
@@ -40,4 +40,4 @@ std::string message_after(const std::string& job_message, const std::optional<st
     return to_text(after);
 }
 
-}  // namespace sluice::deploy
+}  // namespace sluice
