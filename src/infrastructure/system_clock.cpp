@@ -12,9 +12,10 @@ constexpr int tries_max = 10;
 
 // Both clocks are to be read at one moment. A process that loses its turn between the two reads
 // would be ahead by as much, and for a hundred times as long; so the closest of a few tries counts.
-SystemClock::SystemClock(Reference reference, SinceBoot since_boot)
+SystemClock::SystemClock(Reference reference, SinceBoot since_boot, Duration steps_from)
     : reference_(std::move(reference)),
       since_boot_(std::move(since_boot)),
+      steps_from_(steps_from),
       last_boot_(since_boot_()),
       last_(reference_()) {
     Duration apart = since_boot_() - last_boot_;
@@ -35,7 +36,8 @@ Timestamp SystemClock::now() {
     if (passed <= Duration{0}) return last_;
     const Duration slew = passed / 100;
     const Duration off = reference_() - (last_ + passed);
-    last_ += passed + std::clamp(off, -slew, slew);
+    const bool is_wrong = std::chrono::abs(off) > steps_from_;
+    last_ += passed + (is_wrong ? off : std::clamp(off, -slew, slew));
     last_boot_ += passed;
     return last_;
 }

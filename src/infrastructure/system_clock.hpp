@@ -11,15 +11,21 @@ namespace sluice {
 
 // Wall time that cannot jump: it starts at the reference's time and then moves with the time since
 // boot. When the reference was set, it follows by one hundredth of the time that passes, so that no
-// lease or deadline ends early or late by more than that.
+// lease or deadline ends early or late by more than that. A reference that is even by itself is
+// followed at once when it differs by more than `steps_from`: then the clock was wrong.
 class SystemClock : public Clock {
   public:
     using Reference = std::function<Timestamp()>;
     using SinceBoot = std::function<Duration()>;
 
-    // Nodes that share a database take its time for reference, others that of their machine.
+    // Nodes that share a database take cluster time for reference, which is even; others that of
+    // their machine.
     explicit SystemClock(Reference reference = machine_time,
-                         SinceBoot since_boot = sluice::since_boot);
+                         SinceBoot since_boot = sluice::since_boot,
+                         Duration steps_from = Duration::max());
+
+    // Cluster time is slewed up to there.
+    static constexpr Duration cluster_steps_from = std::chrono::milliseconds(500);
 
     Timestamp now() override;
 
@@ -28,6 +34,7 @@ class SystemClock : public Clock {
 
     const Reference reference_;
     const SinceBoot since_boot_;
+    const Duration steps_from_;
     std::mutex mutex_;
     Duration last_boot_;  // time since the machine started
     Timestamp last_;

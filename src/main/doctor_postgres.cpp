@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
-#include "infrastructure/postgres/database_time.hpp"
+#include "infrastructure/postgres/clock_row.hpp"
 #include "infrastructure/postgres/inspection.hpp"
 #include "infrastructure/postgres/migrations.hpp"
 #include "infrastructure/postgres/settings.hpp"
@@ -96,7 +97,7 @@ void look_at_nodes(const std::vector<LivingNode>& nodes, Findings& out) {
 
 void look_at_time(Connection& connection, Findings& out) {
     SystemClock clock;
-    const Timestamp theirs = database_now(connection);
+    const Timestamp theirs = server_now(connection);
     const Duration difference = clock.now() - theirs;
     const double seconds = std::chrono::duration<double>(difference).count();
     const std::string detail = fmt::format("the database's differs by {:.3f} s", -seconds);
@@ -105,6 +106,19 @@ void look_at_time(Connection& connection, Findings& out) {
                      "synchronise both: engines go by the database's, workers by their own");
     } else {
         out.good("clock", detail);
+    }
+}
+
+void look_at_cluster_time(Connection& connection, Findings& out) {
+    const double seconds = std::chrono::duration<double>(read_ahead(connection)).count();
+    const std::string detail = fmt::format("nodes are {:.3f} s {} the database's clock",
+                                           std::abs(seconds), seconds < 0 ? "behind" : "ahead of");
+    if (std::abs(seconds) > 1) {
+        out.doubtful("cluster time", detail,
+                     "the clock was set, and nodes follow slowly; docs/operations.md tells how to "
+                     "take it over at once");
+    } else {
+        out.good("cluster time", detail);
     }
 }
 
@@ -135,7 +149,10 @@ void look_at_postgres(const Config& config, Findings& out) {
         look_at_durability(connection, out);
         look_at_way(config, connection, out);
         look_at_steps(migration_status(connection), shown_store(config.store), out);
-        if (server.has_store) look_at_nodes(server.nodes, out);
+        if (server.has_store) {
+            look_at_nodes(server.nodes, out);
+            look_at_cluster_time(connection, out);
+        }
         if (server.foreign_sessions > 0) {
             out.doubtful("roles",
                          fmt::format("{} sessions of nodes are another role's, and could not be "

@@ -50,13 +50,11 @@ void EngineRoom::open_shared(const Config& config) {
     for (int i = 0; i < config.committers; ++i) {
         stores_.push_back(std::make_unique<PostgresStore>(cluster_));
     }
-    postgres::Connection connection({.url = config.store});
-    database_time_ = std::make_unique<postgres::DatabaseTime>(postgres::database_now(connection));
-    clock_ = std::make_unique<SystemClock>([this] { return database_time_->now(); });
+    clock_ = std::make_unique<SystemClock>([cluster = cluster_] { return cluster->time.now(); },
+                                           since_boot, SystemClock::cluster_steps_from);
     const std::string& direct = config.store_direct.empty() ? config.store : config.store_direct;
     watch_ = std::make_unique<postgres::Watch>(
-        *cluster_, *database_time_,
-        postgres::Watch::Options{.listen_url = direct, .retention = config.retention});
+        *cluster_, postgres::Watch::Options{.listen_url = direct, .retention = config.retention});
 }
 
 // Nobody hints at a committer that is on its way out.

@@ -41,7 +41,6 @@ class EngineRoom {
 
     const Rules rules_;
     std::shared_ptr<postgres::Cluster> cluster_;
-    std::unique_ptr<postgres::DatabaseTime> database_time_;
     std::unique_ptr<Clock> clock_;
     std::vector<std::unique_ptr<Store>> stores_;  // one for each committer
     std::optional<HeartbeatDelays> delays_;

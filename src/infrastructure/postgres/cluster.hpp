@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "infrastructure/postgres/cluster_time.hpp"
 #include "infrastructure/postgres/connection.hpp"
 #include "infrastructure/postgres/known_windows.hpp"
 #include "infrastructure/postgres/lanes.hpp"
@@ -44,6 +45,7 @@ struct Cluster {
     Lanes lanes;
     SpecCache specs;
     KnownWindows windows;
+    ClusterTime time;
     DueMark lease_due;  // a lease runs out or a deadline comes
     DueMark timed_due;  // a queued job's time comes
 };

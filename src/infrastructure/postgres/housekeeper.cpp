@@ -44,7 +44,7 @@ WHERE j.entity_id IS NOT NULL AND d.id = j.id AND d.state = 2 AND d.entity_id IS
 
 }  // namespace
 
-Housekeeper::Housekeeper(Options options, const DatabaseTime& time)
+Housekeeper::Housekeeper(Options options, const ClusterTime& time)
     : options_(std::move(options)), time_(time), thread_([this] { run(); }) {}
 
 Housekeeper::~Housekeeper() {

@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "infrastructure/postgres/database_time.hpp"
+#include "infrastructure/postgres/cluster_time.hpp"
 #include "infrastructure/postgres/direct_connection.hpp"
 
 namespace sluice::postgres {
@@ -21,7 +21,7 @@ class Housekeeper {
         Duration retention{};  // of ended jobs; zero: for ever
     };
 
-    Housekeeper(Options options, const DatabaseTime& time);
+    Housekeeper(Options options, const ClusterTime& time);
 
     // Stops at once, in the middle of a statement if need be.
     ~Housekeeper();
@@ -40,7 +40,7 @@ class Housekeeper {
     void log_failure(const std::string& failure);
 
     const Options options_;
-    const DatabaseTime& time_;
+    const ClusterTime& time_;
     std::unique_ptr<Connection> connection_;
     Duration windows_due_{};  // since boot, as the others
     Duration drop_due_{};

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "infrastructure/boot_clock.hpp"
+#include "infrastructure/postgres/clock_row.hpp"
 #include "infrastructure/postgres/migrations.hpp"
 #include "tests/support/postgres.hpp"
 
@@ -16,7 +17,10 @@ using namespace std::chrono_literals;
 
 class PostgresHousekeeper : public testing::Test {
   protected:
-    PostgresHousekeeper() { migrate(connection); }
+    PostgresHousekeeper() {
+        migrate(connection);
+        know_time(connection, time);
+    }
 
     std::int64_t ask(const std::string& text) {
         const Result result = connection.ask({"", text});
@@ -40,7 +44,7 @@ class PostgresHousekeeper : public testing::Test {
 
     const std::string url = fresh_database();
     Connection connection{{.url = url}};
-    DatabaseTime time{database_now(connection)};
+    ClusterTime time;
 };
 
 TEST_F(PostgresHousekeeper, AddsWindowsAndDropsThoseThatAreOver) {

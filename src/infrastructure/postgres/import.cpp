@@ -10,7 +10,7 @@
 
 #include "application/json_values.hpp"
 #include "infrastructure/job_rows.hpp"
-#include "infrastructure/postgres/database_time.hpp"
+#include "infrastructure/postgres/clock_row.hpp"
 #include "infrastructure/postgres/migrations.hpp"
 #include "infrastructure/postgres/settings.hpp"
 #include "infrastructure/postgres/work.hpp"
@@ -34,11 +34,11 @@ constexpr Query shut_out{"", "LOCK TABLE seat IN SHARE ROW EXCLUSIVE MODE"};
 constexpr Query find_obstacles{"", R"sql(
 SELECT EXISTS (SELECT FROM job) OR EXISTS (SELECT FROM idempotency)
         OR EXISTS (SELECT FROM entity),
-    (SELECT min(name) FROM seat WHERE until > now() + interval '105 seconds'))sql"};
+    (SELECT min(name) FROM seat WHERE until > 'epoch'::timestamptz
+        + $1::int8 * interval '1 microsecond' + interval '105 seconds'))sql"};
 // Whoever holds a job has heard nothing for as long as all of this took.
 constexpr Query renew_leases{"", R"sql(
-UPDATE lease
-SET until = (extract(epoch FROM clock_timestamp()) * 1000000)::int8 + term)sql"};
+UPDATE lease SET until = $1::int8 + term)sql"};
 constexpr Query wait_for_all{"", "SELECT 1"};
 
 // Whether every number that an engine gives at this moment is larger.
@@ -48,16 +48,13 @@ bool is_before(std::int64_t number, Timestamp now) {
 
 // The numbers of jobs, leases and entities that engines give from now on must be larger than those
 // that are copied. After a crash the source has reserved numbers up to a second ahead of its clock.
-void await_later_numbers(Connection& connection, std::int64_t last_id) {
-    Timestamp now = database_now(connection);
-    if (!is_before(last_id, now + numbers_ahead_max)) {
+void await_later_numbers(const ClusterTime& time, std::int64_t last_id) {
+    if (!is_before(last_id, time.now() + numbers_ahead_max)) {
         throw std::runtime_error(
             "the source has given ids that are ahead of the database's clock: set the clock right, "
             "or wait until it has caught up");
     }
-    for (; !is_before(last_id, now); now = database_now(connection)) {
-        std::this_thread::sleep_for(clock_pause);
-    }
+    while (!is_before(last_id, time.now())) std::this_thread::sleep_for(clock_pause);
 }
 
 void make_windows(JobReader& source, Connection& connection, KnownWindows& windows) {
@@ -73,13 +70,13 @@ void make_windows(JobReader& source, Connection& connection, KnownWindows& windo
     }
 }
 
-void begin_alone(Connection& connection) {
+void begin_alone(Connection& connection, Timestamp now) {
     connection.begin();
     connection.send(be_patient);
     connection.send(shut_out);
     Result found;
     try {
-        found = connection.ask(find_obstacles);
+        found = connection.ask(find_obstacles, Params(now));
     } catch (const ConnectionLost&) {
         throw;
     } catch (const StoreConflict&) {
@@ -278,19 +275,20 @@ Imported import_store(WholeStore& source, const std::string& url, const OnImport
     migrate(ConnectOptions{.url = url});
     Connection connection({.url = url, .answer_patience = patience});
     check_durability(connection);
-    await_later_numbers(connection, source.last_id());
     Cluster cluster(url, "sluice store copy");
+    know_time(connection, cluster.time);
+    await_later_numbers(cluster.time, source.last_id());
     make_windows(source.jobs(), connection, cluster.windows);
-    const Timestamp now = database_now(connection);
+    const Timestamp now = cluster.time.now();
 
-    begin_alone(connection);
+    begin_alone(connection, now);
     Import import(source, connection, cluster, now, on_import);
     import.copy_jobs();
     import.copy_requests();
     import.copy_entities();
     check_import(source, connection, import.imported(),
                  [&](const Imported& checked) { on_import(ImportStage::checking, checked); });
-    connection.send(renew_leases);
+    connection.send(renew_leases, Params(cluster.time.now()));
     commit(connection);
     return import.imported();
 }

@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "application/verify_history.hpp"
-#include "infrastructure/postgres/database_time.hpp"
+#include "infrastructure/postgres/clock_row.hpp"
 #include "infrastructure/sqlite/sqlite_store.hpp"
 #include "infrastructure/sqlite/stopped_store.hpp"
 #include "tests/support/test_database.hpp"
@@ -163,7 +163,7 @@ bool has_all_ended(JobReader& reader) {
 
 TEST_F(ImportTest, CopiesEveryKindOfJobAndAnEngineGoesOnWithThem) {
     Connection connection({.url = target.url()});
-    const Timestamp now = database_now(connection);
+    const Timestamp now = server_now(connection);
     Life life;
     std::int64_t last_id = 0;
     {
@@ -322,7 +322,7 @@ TEST_F(ImportTest, RefusesASourceThatIsAheadOfTheDatabasesClock) {
     {
         const auto store = open_source();
         TestEngine engine(*store);
-        engine.sleep(database_now(connection) - engine.now() + 1h);
+        engine.sleep(server_now(connection) - engine.now() + 1h);
         engine.submit(spec());
     }
     EXPECT_NE(refusal().find("ahead of the database's clock"), std::string::npos) << refusal();

@@ -11,13 +11,14 @@ SELECT current_setting('server_version'), current_setting('autovacuum') = 'on',
      WHERE datname = current_database() AND state LIKE 'idle in transaction%'
         AND state_change < now() - interval '5 minutes'),
     to_regclass($1::text || '.seat') IS NOT NULL
-        AND to_regclass($1::text || '.duty') IS NOT NULL)sql"};
+        AND to_regclass($1::text || '.clock') IS NOT NULL)sql"};
 
 // Seats are renewed for two minutes every other second; see tick.cpp for who counts.
 constexpr Query list_nodes{"", R"sql(
-SELECT s.name, count(*)::int4, bool_or(s.owner = d.owner AND d.until > now())
-FROM seat s JOIN duty d ON d.name = 'watch'
-WHERE s.until > now() + interval '105 seconds' GROUP BY s.owner, s.name ORDER BY s.name)sql"};
+SELECT s.name, count(*)::int4, bool_or(s.owner = d.owner AND d.until > cluster.moment)
+FROM (SELECT now() + ahead * interval '1 microsecond' AS moment FROM clock) cluster
+CROSS JOIN seat s JOIN duty d ON d.name = 'watch'
+WHERE s.until > cluster.moment + interval '105 seconds' GROUP BY s.owner, s.name ORDER BY s.name)sql"};
 
 // See silent_nodes.cpp for marks.
 constexpr Query count_foreign_sessions{"", R"sql(

@@ -89,7 +89,7 @@ std::vector<JobId> PostgresLeases::look(const Query& query, Timestamp now, int l
     lease_mark_ = std::min(lease_mark_, work_.cluster.lease_due.take());
     has_looked_ = true;
     work_.writes.flush();
-    const Result found = work_.connection.ask(query, Params(now, limit));
+    const Result found = work_.connection.ask(query, Params(now, limit, work_.cluster.time.now()));
     std::vector<JobId> ids;
     for (int i = 0; i < found.rows(); ++i) ids.push_back(JobId{Row(found, i).integer()});
     has_found_ = has_found_ || !ids.empty();

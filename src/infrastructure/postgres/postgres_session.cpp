@@ -129,7 +129,8 @@ void PostgresSession::commit() {
 void PostgresSession::send_signature() {
     const std::int64_t largest = std::max(writer_.seat.last_id, work_.writes.largest_number());
     work_.connection.send(
-        sql::sign, Params(writer_.seat.number, work_.cluster.owner, writer_.commits + 1, largest));
+        sql::sign, Params(writer_.seat.number, work_.cluster.owner, writer_.commits + 1, largest,
+                          work_.cluster.time.now()));
     writer_.seat.last_id = largest;
 }
 

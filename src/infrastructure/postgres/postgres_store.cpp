@@ -1,6 +1,6 @@
 #include "infrastructure/postgres/postgres_store.hpp"
 
-#include "infrastructure/postgres/database_time.hpp"
+#include "infrastructure/postgres/clock_row.hpp"
 #include "infrastructure/postgres/migrations.hpp"
 #include "infrastructure/postgres/postgres_reader.hpp"
 #include "infrastructure/postgres/settings.hpp"
@@ -31,7 +31,8 @@ PostgresStore::PostgresStore(std::shared_ptr<Cluster> cluster)
     Connection& connection = *writer_.connection;
     check_durability(connection);
     migrate(writer_.options);
-    ensure_windows(connection, database_now(connection));
+    know_time(connection, cluster_->time);
+    ensure_windows(connection, cluster_->time.now());
     writer_.seat = take_seat(connection, *cluster_);
     cluster_->lanes.load(connection);
     cluster_->windows.load(connection);
@@ -43,7 +44,8 @@ PostgresStore::PostgresStore(std::shared_ptr<Cluster> cluster)
 PostgresStore::~PostgresStore() {
     try {
         if (writer_.connection)
-            leave_seat(*writer_.connection, writer_.seat.number, cluster_->owner);
+            leave_seat(*writer_.connection, writer_.seat.number, cluster_->owner,
+                       cluster_->time.now());
     } catch (const std::exception&) {
         // The seat is free again after a while.
     }

@@ -10,25 +10,30 @@ constexpr Query lock_seats{"lock_seats", "SELECT pg_advisory_xact_lock(7310001)"
 
 constexpr Query take_new{"take_new_seat", R"sql(
 INSERT INTO seat (number, owner, name, until, commits, last_id)
-SELECT n, $1::int8, $2::text, now() + interval '2 minutes', 0, 0 FROM generate_series(0, 1023) n
+SELECT n, $1::int8, $2::text,
+    'epoch'::timestamptz + $3::int8 * interval '1 microsecond' + interval '2 minutes', 0, 0
+FROM generate_series(0, 1023) n
 WHERE NOT EXISTS (SELECT FROM seat s WHERE s.number = n) ORDER BY n LIMIT 1
 RETURNING number, last_id)sql"};
 
 // A seat that its owner is signing for right now is not left, whatever its time says.
 constexpr Query take_left{"take_left_seat", R"sql(
-UPDATE seat SET owner = $1::int8, name = $2::text, until = now() + interval '2 minutes',
-    commits = 0
-WHERE number = (SELECT number FROM seat WHERE until < now() ORDER BY until LIMIT 1
-                FOR UPDATE SKIP LOCKED)
+UPDATE seat SET owner = $1::int8, name = $2::text,
+    until = 'epoch'::timestamptz + $3::int8 * interval '1 microsecond' + interval '2 minutes', commits = 0
+WHERE number = (
+    SELECT number FROM seat
+    WHERE until < 'epoch'::timestamptz + $3::int8 * interval '1 microsecond'
+    ORDER BY until LIMIT 1 FOR UPDATE SKIP LOCKED)
 RETURNING number, last_id)sql"};
 
 constexpr Query leave{"leave_seat", R"sql(
-UPDATE seat SET until = now() WHERE number = $1::int4 AND owner = $2::int8)sql"};
+UPDATE seat SET until = 'epoch'::timestamptz + $3::int8 * interval '1 microsecond'
+WHERE number = $1::int4 AND owner = $2::int8)sql"};
 
 }  // namespace
 
 Seat take_seat(Connection& connection, const Cluster& cluster) {
-    const Params params(cluster.owner, cluster.node_name);
+    const Params params(cluster.owner, cluster.node_name, cluster.time.now());
     connection.begin();
     connection.send(lock_seats);
     Result taken = connection.ask(take_new, params);
@@ -39,8 +44,8 @@ Seat take_seat(Connection& connection, const Cluster& cluster) {
     return {.number = row.small(), .last_id = row.integer()};
 }
 
-void leave_seat(Connection& connection, int number, std::int64_t owner) {
-    connection.send(leave, Params(number, owner));
+void leave_seat(Connection& connection, int number, std::int64_t owner, Timestamp now) {
+    connection.send(leave, Params(number, owner, now));
     connection.sync();
 }
 

@@ -16,6 +16,6 @@ struct Seat {
 Seat take_seat(Connection& connection, const Cluster& cluster);
 
 // Gives the owner's seat up. Outside of a transaction.
-void leave_seat(Connection& connection, int number, std::int64_t owner);
+void leave_seat(Connection& connection, int number, std::int64_t owner, Timestamp now);
 
 }  // namespace sluice::postgres

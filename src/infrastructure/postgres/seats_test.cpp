@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "infrastructure/postgres/clock_row.hpp"
 #include "infrastructure/postgres/migrations.hpp"
 #include "tests/support/postgres.hpp"
 
@@ -15,7 +16,10 @@ namespace {
 
 class PostgresSeats : public testing::Test {
   protected:
-    PostgresSeats() { migrate(connection); }
+    PostgresSeats() {
+        migrate(connection);
+        know_time(connection, cluster.time);
+    }
 
     // All 1024 are taken, by owner 1; the seat n was left n minutes ago, or is taken until then.
     void fill(const std::string& until) {
@@ -31,7 +35,8 @@ class PostgresSeats : public testing::Test {
     }
 
     void sign(const Seat& seat, std::int64_t count) {
-        connection.ask(sql::sign, Params(seat.number, cluster.owner, count, std::int64_t{5}));
+        connection.ask(sql::sign, Params(seat.number, cluster.owner, count, std::int64_t{5},
+                                         cluster.time.now()));
         connection.sync();
     }
 
@@ -87,9 +92,9 @@ TEST_F(PostgresSeats, CanBeTakenByOthersOnceTheirOwnerHasLeft) {
     fill("+ interval '1 minute' +");
     connection.execute("UPDATE seat SET owner = 2 WHERE number = 700");
 
-    leave_seat(connection, 700, 3);
+    leave_seat(connection, 700, 3, cluster.time.now());
     EXPECT_THROW(take_seat(connection, cluster), std::runtime_error);
-    leave_seat(connection, 700, 2);
+    leave_seat(connection, 700, 2, cluster.time.now());
 
     EXPECT_EQ(take_seat(connection, cluster).number, 700);
     EXPECT_THROW(take_seat(connection, cluster), std::runtime_error);

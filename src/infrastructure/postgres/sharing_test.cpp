@@ -5,6 +5,7 @@
 #include <future>
 #include <thread>
 
+#include "infrastructure/postgres/clock_row.hpp"
 #include "infrastructure/postgres/tick.hpp"
 #include "support/builders.hpp"
 #include "support/test_database.hpp"
@@ -320,7 +321,8 @@ TEST_F(PostgresSharing, NoLeaseRunsOutWhileNobodyWatchesAndAllGetThatTimeBack) {
     auto three = database().open();
     EXPECT_EQ(three->begin()->leases().expired(late, 9), Ids{});
 
-    EXPECT_TRUE(postgres::tick(connection, 8, false).has_duty);
+    EXPECT_TRUE(
+        postgres::tick(connection, {.owner = 8, .now = postgres::server_now(connection)}).has_duty);
 
     const Timestamp until = find(*three->begin(), JobId{1}).lease->until;
     EXPECT_GE(until, job.lease->until + 60s);

@@ -21,10 +21,13 @@ inline constexpr Duration silence_allowed = duty_term;
 
 // The looks of one node at the others. Only who has looked in time, again and again, for as long as
 // others were silent, can tell that it was them: else it was the node itself, or the database, that
-// stood still. All times are the database's.
+// stood still. All times are the cluster's.
 class SteadyLooks {
   public:
     void add(Timestamp look);
+
+    // Whether a look at this moment counts.
+    bool counts(Timestamp look) const { return look <= counts_until(); }
 
     // The next look counts if it is not later than this.
     Timestamp counts_until() const;
@@ -44,15 +47,11 @@ struct SilentNode {
     std::string name;
     int sessions = 0;  // that were ended
 };
-struct LookAtOthers {
-    Timestamp at{};
-    std::vector<SilentNode> ended{};
-};
 
-// Ends the sessions of silent nodes, if this is not later than `counts_until` and `own` has the
+// Ends the sessions of nodes that are silent at `now`, and returns those nodes, if `own` has the
 // duty, or the duty's time is over: of those that were silent for less than two minutes, or of all.
 // Waits for nobody's locks. Outside of a transaction. Throws Refused when the role may not do so.
-LookAtOthers end_silent_nodes(Connection& connection, std::int64_t own, Timestamp counts_until,
-                              bool of_all);
+std::vector<SilentNode> end_silent_nodes(Connection& connection, std::int64_t own, Timestamp now,
+                                         bool of_all);
 
 }  // namespace sluice::postgres

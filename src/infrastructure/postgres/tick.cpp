@@ -2,10 +2,12 @@
 
 #include <charconv>
 
-#include "infrastructure/boot_clock.hpp"
-
 namespace sluice::postgres {
 namespace {
+
+// The node's time as the server's type: it is all that a tick goes by, whatever the server's clock
+// shows.
+#define SLUICE_NOW "('epoch'::timestamptz + $4::int8 * interval '1 microsecond')"
 
 // Seats are renewed last, since nothing refers to them: the scan of the leases comes before, and a
 // committer that signs its commit waits for a moment at the most. One that is signing now is passed
@@ -14,38 +16,51 @@ namespace {
 //
 // When nobody had the duty for a while, the database was away, or all nodes were: no worker could
 // renew its lease. So all leases get that time back, unless an engine that noticed has given it to
-// them (Engine::give_back_lease_time); until then none has run out (find_expired).
+// them (Engine::give_back_lease_time); until then none has run out (find_expired). A duty that
+// lasts longer than any node would ask for is nobody's.
+//
+// Cluster time comes closer to the server's clock by a two-hundredth of the time that passes.
 constexpr Query tick_query{"tick", R"sql(
-WITH seats AS (
-    UPDATE seat SET until = now() + interval '2 minutes' WHERE number IN (
+WITH agreed AS (
+    UPDATE clock SET latest = greatest(latest, CASE WHEN $5::bool THEN $4::int8 ELSE 0 END),
+        agreements = agreements + $6::bool::int,
+        ahead = ahead - sign(ahead)::int8
+            * least(abs(ahead), greatest(least($4::int8 - latest, 10000000), 0) / 200)
+    WHERE is_row = (SELECT is_row FROM clock FOR UPDATE SKIP LOCKED)),
+seats AS (
+    UPDATE seat SET until = )sql" SLUICE_NOW R"sql( + interval '2 minutes' WHERE number IN (
         SELECT number FROM seat WHERE owner = $1::int8 FOR UPDATE SKIP LOCKED)),
 taken AS (
-    UPDATE duty SET owner = $1::int8, until = now() + $3::int8 * interval '1 microsecond'
-    WHERE name = (SELECT name FROM duty WHERE name = 'watch'
-                  AND (owner = $1::int8 OR until < now()) FOR UPDATE SKIP LOCKED) RETURNING name),
+    UPDATE duty SET owner = $1::int8,
+        until = )sql" SLUICE_NOW R"sql( + $3::int8 * interval '1 microsecond'
+    WHERE name = (SELECT name FROM duty WHERE name = 'watch' AND (owner = $1::int8
+            OR until < )sql" SLUICE_NOW R"sql(
+            OR until > )sql" SLUICE_NOW R"sql( + interval '1 minute')
+        FOR UPDATE SKIP LOCKED) RETURNING name),
 silence AS (
-    SELECT (extract(epoch FROM now() - before.until) * 1000000)::int8 AS micros
+    SELECT $4::int8 - (extract(epoch FROM before.until) * 1000000)::int8 AS micros
     FROM duty before, taken
     WHERE before.name = taken.name AND before.owner <> 0
-        AND before.until < now() - interval '4 seconds'),
+        AND before.until < )sql" SLUICE_NOW R"sql( - interval '4 seconds'),
 renewed AS (
     UPDATE lease SET until = greatest(until, least(until + silence.micros,
-        (extract(epoch FROM now()) * 1000000)::int8 + term)) FROM silence)
+        $4::int8 + term)) FROM silence)
 SELECT set_config('synchronous_commit', 'off', true) IS NOT NULL,
     EXISTS (SELECT FROM taken),
     (SELECT count(DISTINCT owner) FROM seat
-     WHERE owner <> $1::int8 AND until > now() + interval '105 seconds'),
+     WHERE owner <> $1::int8 AND until > )sql" SLUICE_NOW R"sql( + interval '105 seconds'),
     (SELECT coalesce(sum(commits), 0)::int8 FROM seat),
     (SELECT count(*) FROM lane),
     CASE WHEN EXISTS (SELECT FROM taken) THEN (SELECT min(run_after) FROM timed) END,
     CASE WHEN EXISTS (SELECT FROM taken)
          THEN (SELECT least(min(until), min(deadline)) FROM lease) END,
     CASE WHEN $2::bool THEN (SELECT string_agg(id::text, ',') FROM lane
-        WHERE EXISTS (SELECT FROM ready WHERE ready.lane = lane.id)) END,
-    (extract(epoch FROM clock_timestamp()) * 1000000)::int8)sql"};
+        WHERE EXISTS (SELECT FROM ready WHERE ready.lane = lane.id)) END)sql"};
+#undef SLUICE_NOW
 
-constexpr Query leave_duty_query{
-    "leave_duty", "UPDATE duty SET until = now() WHERE name = 'watch' AND owner = $1::int8"};
+constexpr Query leave_duty_query{"leave_duty", R"sql(
+UPDATE duty SET until = 'epoch'::timestamptz + $2::int8 * interval '1 microsecond'
+WHERE name = 'watch' AND owner = $1::int8)sql"};
 
 std::vector<LaneId> read_lanes(const std::string& text) {
     std::vector<LaneId> lanes;
@@ -58,13 +73,12 @@ std::vector<LaneId> read_lanes(const std::string& text) {
 
 }  // namespace
 
-Tick tick(Connection& connection, std::int64_t owner, bool with_lanes) {
-    const Duration start = since_boot();
-    const Connection::Ticket ticket =
-        connection.post(tick_query, Params(owner, with_lanes, duty_term));
+Tick tick(Connection& connection, const Ticking& node) {
+    const Connection::Ticket ticket = connection.post(
+        tick_query,
+        Params(node.owner, node.with_lanes, duty_term, node.now, node.is_settled, node.agrees));
     connection.sync();
     const Result result = connection.take(ticket);
-    const Duration trip = since_boot() - start;
 
     Row row(result, 0);
     row.skip(1);
@@ -73,13 +87,11 @@ Tick tick(Connection& connection, std::int64_t owner, bool with_lanes) {
     heard.timed_due = row.maybe_time().value_or(never);
     heard.lease_due = row.maybe_time().value_or(never);
     heard.ready = read_lanes(row.text());
-    heard.time = row.time() + trip / 2;
-    heard.trip = trip;
     return heard;
 }
 
-void leave_duty(Connection& connection, std::int64_t owner) {
-    connection.send(leave_duty_query, Params(owner));
+void leave_duty(Connection& connection, std::int64_t owner, Timestamp now) {
+    connection.send(leave_duty_query, Params(owner, now));
     connection.sync();
 }
 

@@ -9,6 +9,7 @@
 #include "domain/json_text.hpp"
 #include "infrastructure/boot_clock.hpp"
 #include "infrastructure/log.hpp"
+#include "infrastructure/postgres/clock_row.hpp"
 #include "infrastructure/postgres/tick.hpp"
 
 namespace sluice::postgres {
@@ -16,7 +17,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration look_period = 2s;
 constexpr Duration poll_period = 500ms;     // while claims wait and nobody can wake them
 constexpr Duration notify_period = 5ms;     // NOTIFY takes a lock that the whole database shares
 constexpr Duration direct_period = 1min;    // between tries to get past a pooler
@@ -49,9 +49,8 @@ std::string error_field(const std::string& error) {
 
 }  // namespace
 
-Watch::Watch(Cluster& cluster, DatabaseTime& time, Options options)
+Watch::Watch(Cluster& cluster, Options options)
     : cluster_(cluster),
-      time_(time),
       urls_{.direct = std::move(options.listen_url),
             .common = cluster.url,
             .node_mark = cluster.mark()},
@@ -64,7 +63,7 @@ Watch::~Watch() {
 void Watch::start(OnHint on_hint) {
     on_hint_ = std::move(on_hint);
     housekeeper_ = std::make_unique<Housekeeper>(
-        Housekeeper::Options{.urls = urls_, .retention = retention_}, time_);
+        Housekeeper::Options{.urls = urls_, .retention = retention_}, cluster_.time);
     running_ = true;
     thread_ = std::thread([this] { run(); });
 }
@@ -85,7 +84,7 @@ void Watch::announce(const Announcement& announcement) {
     if (!running_ || (readied.empty() && due == never)) return;
     pass_on(readied, due);
     if (other_nodes_ == 0) return;
-    const bool is_near = due != never && due < time_.now() + near;
+    const bool is_near = due != never && due < cluster_.time.now() + near;
     if (readied.empty() && !is_near) return;
     std::map<LaneId, int> counts;
     for (const Readied& lane : readied) counts[lane_id(lane.lane)] += lane.count;
@@ -155,9 +154,13 @@ Duration Watch::until_next_look() const {
 
 void Watch::look_around() {
     last_look_ = since_boot();
+    look_at_clock();
     look_at_others();
-    const Tick seen = tick(*connection_, cluster_.owner, claims_wait_);
-    time_.correct(seen.time, seen.trip);
+    const Tick seen = tick(*connection_, {.owner = cluster_.owner,
+                                          .now = cluster_.time.now(),
+                                          .is_settled = cluster_.time.is_settled(),
+                                          .agrees = cluster_.time.agrees(),
+                                          .with_lanes = claims_wait_});
     duty_until_ = seen.has_duty ? last_look_ + duty_term : Duration{};
     seated_nodes_ = seen.other_nodes;
     count_nodes();
@@ -172,16 +175,27 @@ void Watch::look_around() {
     const Timestamp due = std::min(seen.timed_due, seen.lease_due);
     std::map<LaneId, int> ready;
     for (const LaneId lane : seen.ready) ready[lane] = hinted_at_once;
-    hint(ready, due < seen.time + near ? due : never);
+    hint(ready, due < cluster_.time.now() + near ? due : never);
+}
+
+void Watch::look_at_clock() {
+    const std::optional<Duration> jump = keep_time(*connection_, cluster_.time);
+    if (!jump) return;
+    const double seconds = std::chrono::duration<double>(*jump).count();
+    log::warn("the database's clock was set: nodes go on by the time that they had",
+              fmt::format(R"("seconds":{:.3f})", seconds));
 }
 
 // Before the tick, which may have to wait for what they hold.
 void Watch::look_at_others() {
+    const Timestamp now = cluster_.time.now();
     try {
-        const LookAtOthers look = end_silent_nodes(*connection_, cluster_.owner,
-                                                   looks_.counts_until(), looks_.is_first());
-        looks_.add(look.at);
-        for (const SilentNode& node : look.ended) {
+        std::vector<SilentNode> ended;
+        if (looks_.counts(now)) {
+            ended = end_silent_nodes(*connection_, cluster_.owner, now, looks_.is_first());
+        }
+        looks_.add(now);
+        for (const SilentNode& node : ended) {
             std::string fields = fmt::format(R"("sessions":{},"node":)", node.sessions);
             append_json_string(fields, node.name);
             log::warn("a node fell silent: its sessions in the database were ended", fields);
@@ -276,7 +290,7 @@ void Watch::leave() {
     if (!has_duty() || !connection_) return;
     duty_until_ = Duration{};
     try {
-        leave_duty(*connection_, cluster_.owner);
+        leave_duty(*connection_, cluster_.owner, cluster_.time.now());
     } catch (const StoreUnavailable& failure) {
         log::warn("the duty could not be given up; others take it in a moment",
                   error_field(failure.what()));

@@ -11,7 +11,6 @@
 
 #include "application/ports/wakeups.hpp"
 #include "infrastructure/postgres/cluster.hpp"
-#include "infrastructure/postgres/database_time.hpp"
 #include "infrastructure/postgres/direct_connection.hpp"
 #include "infrastructure/postgres/housekeeper.hpp"
 #include "infrastructure/postgres/outbox.hpp"
@@ -36,7 +35,7 @@ class Watch : public Wakeups {
     };
 
     // All that is given must outlive the watch.
-    Watch(Cluster& cluster, DatabaseTime& time, Options options);
+    Watch(Cluster& cluster, Options options);
     ~Watch() override;
 
     // Starts watching. Committers that announce may exist before, those that are hinted at must.
@@ -60,6 +59,7 @@ class Watch : public Wakeups {
     void connect();
     void turn();
     void look_around();
+    void look_at_clock();
     void look_at_others();
     void hear(const std::vector<Connection::Notification>& notifications);
     void tell_others();
@@ -72,7 +72,6 @@ class Watch : public Wakeups {
     void leave();
 
     Cluster& cluster_;
-    DatabaseTime& time_;
     const Urls urls_;
     const Duration retention_;
     std::mutex hint_mutex_;

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "infrastructure/postgres/database_time.hpp"
+#include "infrastructure/postgres/clock_row.hpp"
 #include "infrastructure/postgres/migrations.hpp"
 #include "tests/support/postgres.hpp"
 
@@ -77,7 +77,7 @@ class PostgresWindows : public testing::Test {
     const std::string url = fresh_database();
     Connection connection{{.url = url}};
     const Timestamp noon =
-        first_week + std::chrono::floor<std::chrono::weeks>(database_now(connection) - first_week) +
+        first_week + std::chrono::floor<std::chrono::weeks>(server_now(connection) - first_week) +
         12h;
     const std::int64_t this_week = window_of(id_at(noon));
     const std::vector<std::string> all{date_of(noon), date_of(noon + week),

@@ -67,18 +67,23 @@ inline constexpr Query delete_leases{"delete_leases",
 inline constexpr Query extend_leases{"extend_leases", R"sql(
 UPDATE lease SET until = greatest(until, least(until + $1::int8, $2::int8 + term))
 WHERE id IN (SELECT id FROM lease FOR UPDATE SKIP LOCKED))sql"};
-// No lease runs out while nobody has the duty: then the database was away, or all nodes were, and
-// no worker could renew its lease. Who takes the duty gives them that time back (tick.cpp).
+// No lease runs out while no node has the duty: then the database was away, or all nodes were, and
+// no worker could renew its lease. The node that takes the duty gives them that time back
+// (tick.cpp). Neither does a deadline come: this node's idea of the time $3 may be wrong.
 inline constexpr Query find_expired{"find_expired", R"sql(
 SELECT id FROM lease WHERE until <= $1::int8
     AND EXISTS (SELECT FROM duty WHERE name = 'watch'
-                AND (owner = 0 OR until > now() - interval '4 seconds'))
+                AND (owner = 0 OR until > 'epoch'::timestamptz
+                    + $3::int8 * interval '1 microsecond' - interval '4 seconds'))
 ORDER BY until, id LIMIT $2::int4 FOR UPDATE OF lease SKIP LOCKED)sql"};
 inline constexpr Query find_overdue{"find_overdue", R"sql(
-SELECT id FROM lease WHERE deadline <= $1::int8 ORDER BY deadline, id LIMIT $2::int4
-FOR UPDATE SKIP LOCKED)sql"};
-inline constexpr Query next_lease_moments{"next_lease_moments",
-                                          "SELECT least(min(until), min(deadline)) FROM lease"};
+SELECT id FROM lease WHERE deadline <= $1::int8
+    AND EXISTS (SELECT FROM duty WHERE name = 'watch'
+                AND (owner = 0 OR until > 'epoch'::timestamptz
+                    + $3::int8 * interval '1 microsecond' - interval '4 seconds'))
+ORDER BY deadline, id LIMIT $2::int4 FOR UPDATE OF lease SKIP LOCKED)sql"};
+inline constexpr Query next_lease_moments{
+    "next_lease_moments", "SELECT least(min(until), min(deadline)) FROM lease"};
 
 // ── the queue ──
 // What somebody else has locked is passed over.
@@ -178,7 +183,8 @@ inline constexpr auto insert_entity_events =
 // over seats that are signed at that moment.
 inline constexpr Query sign{"sign", R"sql(
 WITH signed AS (UPDATE seat SET commits = $3::int8, last_id = greatest(last_id, $4::int8),
-        until = greatest(until, now() + interval '2 minutes')
+        until = greatest(until, 'epoch'::timestamptz + $5::int8 * interval '1 microsecond'
+            + interval '2 minutes')
     WHERE number = $1::int4 AND owner = $2::int8 AND commits = $3::int8 - 1 RETURNING 1)
 SELECT 1 / count(*) FROM signed)sql"};
 inline constexpr std::string_view seat_is_taken = "22012";
