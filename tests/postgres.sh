@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Starts and stops the PostgreSQL server that the tests talk to. It leaves its address in FOLDER/url
 # and its log in FOLDER/log. A start ends what a killed run has left behind. A server that was halted,
-# as by a crash, is there again with all its data after a resume.
+# as by a crash, is there again with all its data after a resume. With SLUICE_POSTGRES_CLOCK=own in the
+# environment of the start, the file FOLDER/home/clock says how far the server's clock is off, as
+# "+7200"; it is read at every look at the clock.
 set -euo pipefail
 
 usage="usage: postgres.sh start|halt|resume|stop FOLDER"
@@ -95,11 +97,21 @@ autovacuum_naptime = 5s
 END
 }
 
+# Only the wall clock is the server's own.
+clock_settings() {
+    local library
+    library=$(printf '%s\n' /usr/lib/*/faketime/libfaketimeMT.so.1 | head -n 1)
+    [[ -e $library ]] || die "faketime is missing; ./dev setup installs it"
+    printf '%s\n' "LD_PRELOAD=$library" FAKETIME_DONT_FAKE_MONOTONIC=1 FAKETIME_NO_CACHE=1 \
+        "FAKETIME_TIMESTAMP_FILE=$(realpath "$folder/home/clock")"
+}
+
 # Whether the server has come up on this port.
 try_start() {
-    local port=$1 data pid
+    local port=$1 data pid clock=()
     data=$(realpath "$folder/data")
-    unprivileged "$programs/postgres" -D "$data" -p "$port" >"$folder/log" 2>&1 </dev/null &
+    if [[ -e $folder/home/clock ]]; then mapfile -t clock < <(clock_settings); fi
+    unprivileged env "${clock[@]}" "$programs/postgres" -D "$data" -p "$port" >"$folder/log" 2>&1 </dev/null &
     pid=$!
     while kill -0 "$pid" 2>/dev/null; do
         # Its eighth line is the state.
@@ -117,6 +129,7 @@ start() {
         --encoding=UTF8 --locale=C.UTF-8 --no-sync >"$folder/log" 2>&1 ||
         die "initdb has failed: $(cat "$folder/log")"
     write_settings
+    if [[ ${SLUICE_POSTGRES_CLOCK:-} == own ]]; then echo +0 >"$folder/home/clock"; fi
     for _ in {1..10}; do
         port=$((20000 + RANDOM % 10000))  # below those that the system gives to clients
         if try_start "$port"; then

@@ -23,8 +23,8 @@ std::vector<pid_t> children_of(pid_t parent) {
 
 }  // namespace
 
-PostgresServer::PostgresServer() {
-    run("start");
+PostgresServer::PostgresServer(Clock clock) {
+    run("start", clock);
     std::string url;
     std::getline(std::ifstream(folder_.path() / "url"), url);
     const std::size_t colon = url.rfind(':');
@@ -48,11 +48,21 @@ std::string PostgresServer::url_through(const std::vector<std::uint16_t>& ports)
     return "postgres://sluice@" + places + "/postgres";
 }
 
-void PostgresServer::run(const std::string& command) const {
-    Process script({SLUICE_SOURCE_DIR "/tests/postgres.sh", command, folder_.path().string()});
+void PostgresServer::run(const std::string& command, Clock clock) const {
+    Process script({"/usr/bin/env",
+                    clock == Clock::own ? "SLUICE_POSTGRES_CLOCK=own" : "SLUICE_POSTGRES_CLOCK=",
+                    SLUICE_SOURCE_DIR "/tests/postgres.sh", command, folder_.path().string()});
     if (script.wait(start_patience) != 0) {
         throw std::runtime_error("postgres.sh " + command + ": " + script.errors());
     }
+}
+
+// The file is never half written.
+void PostgresServer::set_clock(std::chrono::seconds off) const {
+    const std::filesystem::path file = folder_.path() / "home" / "clock";
+    const std::filesystem::path next = file.string() + ".next";
+    std::ofstream(next) << (off.count() < 0 ? "" : "+") << off.count() << "\n";
+    std::filesystem::rename(next, file);
 }
 
 // The first process first, so that it makes no new ones.

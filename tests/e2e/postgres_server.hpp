@@ -11,7 +11,9 @@ namespace sluice::e2e {
 // A PostgreSQL server of the test's own, which it may mistreat. Gone with all its data at the end.
 class PostgresServer {
   public:
-    PostgresServer();
+    // With a clock of its own, set_clock() works; needs the package faketime.
+    enum class Clock { machines, own };
+    explicit PostgresServer(Clock clock = Clock::machines);
     ~PostgresServer();
     PostgresServer(const PostgresServer&) = delete;
     PostgresServer& operator=(const PostgresServer&) = delete;
@@ -26,6 +28,9 @@ class PostgresServer {
     void halt() const { run("halt"); }
     void resume() const { run("resume"); }
 
+    // Sets its clock so far from the machine's.
+    void set_clock(std::chrono::seconds off) const;
+
     // Stops all its processes where they are, and lets them go on.
     void freeze();
     void thaw();
@@ -35,7 +40,7 @@ class PostgresServer {
     std::int64_t ask(const std::string& text) const;
 
   private:
-    void run(const std::string& command) const;
+    void run(const std::string& command, Clock clock = Clock::machines) const;
 
     TempFolder folder_;
     std::uint16_t port_ = 0;

@@ -44,15 +44,40 @@ Task<void> World::fill_the_disk() {
     }
 }
 
-// The nodes' clocks follow slowly; one that starts has the new time at once.
+// A node's clock follows slowly; one that starts has the new time at once. On a shared database
+// nodes do not follow, if one of them has lived through the step and could measure it; and a step
+// that is shorter than the nodes' looks are apart cannot be told at a start.
 Task<void> World::set_clocks() {
     while (weather_.clock_steps > 0) {
         co_await timeline_.sleep(within_a_minute(dice_, weather_.clock_steps));
         if (!is_chaos()) co_return;
+        if (around_.disk.is_shared() && !any_is_up()) continue;
         const bool forward = dice_.one_in(2);
         coverage_.fault(forward ? "clock is set forward" : "clock is set back");
-        clock_off_ += (forward ? 1s : -1s) * dice_.below(3600);
+        const Duration step = 1s * dice_.below(3600) + (around_.disk.is_shared() ? 5s : 0s);
+        clock_off_ += forward ? step : -step;
     }
+}
+
+// The nodes of a shared database look at its clock, each every other second.
+Task<void> World::keep_time() {
+    for (;;) {
+        for (const auto& node : nodes_) {
+            co_await timeline_.sleep(postgres::look_period / static_cast<int>(nodes_.size()));
+            if (!node->is_up()) continue;
+            node->look_at_clock();
+            const postgres::ClusterTime& time = node->cluster_time();
+            const Timestamp even = timeline_.now() + around_.database_clock.slewed();
+            demand(!time.is_settled() || std::chrono::abs(time.now() - even) < 100ms,
+                   "a node's time has jumped with the database's clock");
+        }
+    }
+}
+
+// When no node has lived through a step, it cannot be told from time that has passed.
+void World::undo_unseen_step() {
+    if (any_is_up()) return;
+    clock_off_ = around_.database_clock.slewed() - around_.database_clock.ahead();
 }
 
 // Every other second the nodes of a shared store look what there is, since hints may be lost.

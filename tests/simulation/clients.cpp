@@ -60,7 +60,7 @@ JobSpec World::new_spec(const std::string& tenant) {
     made.tenant = tenant;
     made.queue = dice_.one_in(4) ? "slow" : "default";
     made.priority = dice_.below(3) - 1;
-    if (dice_.one_in(4)) made.run_after = timeline_.now() + clock_off_ + 1s * dice_.below(15);
+    if (dice_.one_in(4)) made.run_after = client_time() + 1s * dice_.below(15);
     made.timeout = dice_.pick(timeouts);
     made.max_attempts = 1 + dice_.below(3);
     made.backoff = random_backoff(dice_);

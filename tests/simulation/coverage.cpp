@@ -96,6 +96,8 @@ constexpr auto all_rows = std::to_array<const char*>({
     "fault: worker vanishes",
     "fault: clock is set forward",
     "fault: clock is set back",
+    "fault: node starts after the clock was set",
+    "fault: node waits for the time at its start",
 });
 
 const char* name_of(ErrorCode code) {

@@ -36,10 +36,14 @@ Node::Node(Surroundings& around, int number, int committers)
 }
 
 void Node::boot() {
+    if (!know_time()) {
+        around_.timeline.after(200ms, [this] {
+            if (!is_up()) boot();
+        });
+        return;
+    }
     ++life_;
-    clock_ = std::make_unique<SystemClock>(
-        [this] { return around_.clock() + clock_off_; },
-        [&timeline = around_.timeline] { return timeline.now() - at(0); });
+    set_clock();
     delays_ = std::make_unique<HeartbeatDelays>(*clock_);
     for (int i = 0; i < count_; ++i) {
         Engine::Options options;
@@ -51,6 +55,47 @@ void Node::boot() {
     }
     around_.onlooker.booted(*this);
     wake(0);
+}
+
+// As postgres::know_time does.
+bool Node::know_time() {
+    if (!around_.disk.is_shared()) return true;
+    const Timestamp now = around_.timeline.now();
+    const postgres::ClockReading reading =
+        around_.database_clock.read(around_.clock(), now - at(0));
+    const bool has_patience =
+        now - waits_since_.value_or(now) < postgres::ClusterTime::start_patience;
+    if (!postgres::ClusterTime::is_believable(reading) && has_patience &&
+        around_.onlooker.others_live(*this)) {
+        if (!waits_since_) around_.coverage.fault("node waits for the time at its start");
+        waits_since_ = waits_since_.value_or(now);
+        return false;
+    }
+    waits_since_.reset();
+    if (reading.ahead != Duration{}) around_.coverage.fault("node starts after the clock was set");
+    time_ = std::make_unique<postgres::ClusterTime>(
+        [&timeline = around_.timeline] { return timeline.now() - at(0); });
+    around_.database_clock.write(time_->begin(reading));
+    return true;
+}
+
+void Node::set_clock() {
+    const auto since_boot = [&timeline = around_.timeline] { return timeline.now() - at(0); };
+    if (!around_.disk.is_shared()) {
+        clock_ = std::make_unique<SystemClock>([this] { return around_.clock() + clock_off_; },
+                                               since_boot);
+        return;
+    }
+    clock_ = std::make_unique<SystemClock>(
+        [&time = *time_, off = clock_off_] { return time.now() + off; }, since_boot,
+        SystemClock::cluster_steps_from);
+}
+
+void Node::look_at_clock() {
+    const postgres::ClockReading reading =
+        around_.database_clock.read(around_.clock(), around_.timeline.now() - at(0));
+    around_.database_clock.write(time_->look(reading));
+    around_.database_clock.tick(*time_);
 }
 
 void Node::die() {

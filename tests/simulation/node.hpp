@@ -9,6 +9,7 @@
 #include "application/ports/command_queue.hpp"
 #include "infrastructure/system_clock.hpp"
 #include "simulation/coverage.hpp"
+#include "simulation/database_clock.hpp"
 #include "simulation/disk.hpp"
 #include "simulation/timeline.hpp"
 #include "simulation/weather.hpp"
@@ -30,6 +31,8 @@ class Onlooker {
     virtual void is_slow() = 0;  // the store, with what was just decided
     virtual void died(Node& node) = 0;
     virtual void booted(Node& node) = 0;
+    // Whether another node is up.
+    virtual bool others_live(const Node& node) const = 0;
 };
 
 // What all nodes share.
@@ -40,7 +43,9 @@ struct Surroundings {
     Disk& disk;
     Coverage& coverage;
     Onlooker& onlooker;
-    SystemClock::Reference clock;  // what nodes set their clocks by
+    // The machine's clock, or that of the database that nodes share.
+    SystemClock::Reference clock;
+    DatabaseClock database_clock{};
     bool disk_is_full = false;
     int reserve = 0;  // sessions that fit on a full disk, once the reserve was given up
 };
@@ -57,8 +62,13 @@ class Node : public CommandQueue {
     int life() const { return life_; }  // changes when it dies
     Timestamp now() { return clock_->now(); }
 
+    // On a shared database it may have to wait for the time.
     void boot();
     void die();
+
+    // The time that nodes of a shared database agree on.
+    void look_at_clock();
+    const postgres::ClusterTime& cluster_time() const { return *time_; }
 
     void forget(std::uint64_t ticket) override;
     // What another committer has said.
@@ -89,6 +99,8 @@ class Node : public CommandQueue {
         std::uint64_t alarm = 0;  // the last one that was set
     };
 
+    bool know_time();
+    void set_clock();
     void wake(std::size_t place);
     void run(std::size_t place);
     void finish(std::size_t place, const std::shared_ptr<Batch>& answers);
@@ -103,6 +115,8 @@ class Node : public CommandQueue {
     const int count_;
     const Duration clock_off_;  // from what it goes by
     int life_ = 0;
+    std::unique_ptr<postgres::ClusterTime> time_;  // on a shared database
+    std::optional<Timestamp> waits_since_{};       // for the time, at its start
     std::unique_ptr<SystemClock> clock_;
     std::unique_ptr<HeartbeatDelays> delays_;             // of its committers
     std::vector<std::unique_ptr<Committer>> committers_;  // none: it is down

@@ -26,13 +26,9 @@ World::World(Disk& disk, WorldOptions options)
     if (disk.is_shared()) checker_.use(disk.reader());
     const int nodes = disk.is_shared() && !options.calm ? 1 + dice_.below(3) : 1;
     const int committers = disk.is_shared() && !options.calm ? 1 + dice_.below(2) : 1;
-    // Nodes that share a database go by its clock, which nobody sets here. A node alone goes by its
-    // machine's. When it starts after that was set, its store has to give all leases a new term:
-    // that is for SQLite, while the memory store knows no starts.
-    if (nodes > 1) weather_.clock_steps = 0;
-    if (disk.is_shared() && weather_.clock_steps > 0)
-        weather_.deaths = weather_.dies_in_session = 0;
-    checker_.expect_times_in_order(weather_.clock_steps == 0);
+    // Nodes that share a database go on evenly when its clock is set. A node alone goes by its
+    // machine's: when it starts after that was set, its store gives all leases a new term.
+    checker_.expect_times_in_order(weather_.clock_steps == 0 || disk.is_shared());
     for (int i = 0; i < nodes; ++i) {
         nodes_.push_back(std::make_unique<Node>(around_, i, committers));
     }
@@ -43,6 +39,7 @@ World::World(Disk& disk, WorldOptions options)
     actors_.push_back(fill_the_disk());
     actors_.push_back(set_clocks());
     actors_.push_back(tick());
+    if (disk.is_shared()) actors_.push_back(keep_time());
 }
 
 World::~World() = default;
@@ -167,8 +164,25 @@ void World::announce(const Node& from, const Announcement& news) {
 void World::died(Node& node) {
     expected_.reset();
     trouble();
-    if (around_.disk.is_shared()) checker_.look_at_all();
+    if (around_.disk.is_shared()) {
+        checker_.look_at_all();
+        undo_unseen_step();
+    }
     restart_later(node);
+}
+
+bool World::others_live(const Node& node) const {
+    return std::any_of(nodes_.begin(), nodes_.end(),
+                       [&](const auto& other) { return other.get() != &node && other->is_up(); });
+}
+
+bool World::any_is_up() const {
+    return std::any_of(nodes_.begin(), nodes_.end(),
+                       [](const auto& node) { return node->is_up(); });
+}
+
+Timestamp World::client_time() const {
+    return timeline_.now() + (around_.disk.is_shared() ? Duration{} : clock_off_);
 }
 
 void World::restart_later(Node& node) {

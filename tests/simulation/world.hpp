@@ -71,6 +71,7 @@ class World : private Onlooker {
     void is_slow() override { trouble(); }
     void died(Node& node) override;
     void booted(Node& node) override;
+    bool others_live(const Node& node) const override;
     void check_waiting(Node& node);
     void check_order(Batch& batch);
     void announce(const Node& from, const Announcement& news);
@@ -78,6 +79,9 @@ class World : private Onlooker {
     void heal();
     void restart_later(Node& node);
     bool is_alone() const;
+    bool any_is_up() const;
+    // By the clocks of clients, which nobody sets, or which are that of the node's machine.
+    Timestamp client_time() const;
     template <class Answer>
     void note(const char* what, const std::optional<Result<Answer>>& answer);
 
@@ -86,6 +90,8 @@ class World : private Onlooker {
     Task<void> fill_the_disk();
     Task<void> set_clocks();
     Task<void> tick();
+    Task<void> keep_time();
+    void undo_unseen_step();
 
     // ── the network ── co_await ask(…) gives a Reply.
     template <class Item>
@@ -146,7 +152,8 @@ class World : private Onlooker {
     Coverage coverage_;
     Checker checker_;
     Ledger ledger_;
-    Duration clock_off_{};  // what the machine's clock is wrong by
+    // What the machine's clock is wrong by, or that of the database that nodes share.
+    Duration clock_off_{};
     Surroundings around_;
     std::vector<std::unique_ptr<Node>> nodes_;
     std::list<Task<void>> actors_;

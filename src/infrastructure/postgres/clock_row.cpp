@@ -14,15 +14,22 @@ constexpr Duration start_pause = 200ms;  // between the readings of a node that 
 constexpr Query read_server_time{"read_server_time",
                                  "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8"};
 
-// A seat is renewed for two minutes; a node that leaves gives the rest back.
 constexpr Query read_row{"read_clock", R"sql(
 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8, ahead, latest, corrections,
-    agreements, EXISTS (SELECT FROM sluice.seat WHERE until > 'epoch'::timestamptz
-        + latest * interval '1 microsecond' + interval '1 minute')
-FROM sluice.clock)sql"};
+    agreements
+FROM clock)sql"};
+
+// A node that has not left its seats, and whose sessions hold its mark (silent_nodes.hpp). Behind a
+// pooler they do so only now and then, and the seats have to do.
+constexpr Query find_others{"find_others", R"sql(
+SELECT EXISTS (SELECT FROM seat s, clock c
+    WHERE s.until > 'epoch'::timestamptz + c.latest * interval '1 microsecond' + interval '1 minute'
+        AND ($1::bool OR EXISTS (SELECT FROM pg_locks l
+            WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.granted
+                AND ((l.classid::int8 << 32) | l.objid::int8) = s.owner))))sql"};
 
 constexpr Query correct_row{"correct_clock", R"sql(
-UPDATE sluice.clock SET ahead = $1::int8, corrections = corrections + 1
+UPDATE clock SET ahead = $1::int8, corrections = corrections + 1
 WHERE corrections = $2::int8)sql"};
 
 struct Answer {
@@ -54,7 +61,6 @@ ClockReading read_clock(Connection& connection) {
     reading.latest = row.time();
     reading.corrections = row.integer();
     reading.agreements = row.integer();
-    reading.others_may_live = row.flag();
     return reading;
 }
 
@@ -67,6 +73,13 @@ ClockReading quickest_reading(Connection& connection) {
         }
     }
     return quickest;
+}
+
+bool others_live(Connection& connection) {
+    const Connection::Ticket ticket = connection.post(find_others, Params(connection.is_pooled()));
+    connection.sync();
+    const Result found = connection.take(ticket);
+    return Row(found, 0).flag();
 }
 
 bool write(Connection& connection, const ClockCorrection& correction) {
@@ -98,7 +111,8 @@ void know_time(Connection& connection, ClusterTime& time) {
     if (time.is_known()) return;
     const Duration patience_end = since_boot() + ClusterTime::start_patience;
     ClockReading reading = quickest_reading(connection);
-    while (!ClusterTime::is_believable(reading) && since_boot() < patience_end) {
+    while (!ClusterTime::is_believable(reading) && others_live(connection) &&
+           since_boot() < patience_end) {
         std::this_thread::sleep_for(start_pause);
         reading = quickest_reading(connection);
     }

@@ -37,7 +37,7 @@ TEST_F(PostgresClock, IsThatOfTheServerAtFirst) {
 }
 
 TEST_F(PostgresClock, IsAheadByWhatNodesHaveAgreedOn) {
-    connection.execute("UPDATE sluice.clock SET ahead = -3600000000");
+    connection.execute("UPDATE clock SET ahead = -3600000000");
 
     know_time(connection, time);
 
@@ -51,7 +51,7 @@ TEST_F(PostgresClock, IsCorrectedOnceByTheNodesThatLookAtIt) {
     know_time(connection, other);
     const Timestamp start = time.now();
     const Duration began = since_boot();
-    connection.execute("UPDATE sluice.clock SET ahead = 3600000000");  // as if it was set
+    connection.execute("UPDATE clock SET ahead = 3600000000");  // as if it was set
 
     EXPECT_FALSE(keep_time(connection, time));
     EXPECT_FALSE(keep_time(connection, other));
@@ -62,32 +62,35 @@ TEST_F(PostgresClock, IsCorrectedOnceByTheNodesThatLookAtIt) {
     ASSERT_TRUE(jump);
     EXPECT_LT(std::chrono::abs(*jump - 1h), 50ms);
     EXPECT_LT(std::chrono::abs(read_ahead(connection)), 50ms);
-    EXPECT_EQ(ask("SELECT corrections FROM sluice.clock"), 1);
+    EXPECT_EQ(ask("SELECT corrections FROM clock"), 1);
     EXPECT_LT(apart(time.now(), start + (since_boot() - began)), 50ms);
     EXPECT_LT(apart(other.now(), time.now()), 50ms);
 }
 
 TEST_F(PostgresClock, ComesCloserToTheServersWithEveryTick) {
-    connection.execute("UPDATE sluice.clock SET ahead = 3600000000, latest = 1800000000000000");
+    connection.execute("UPDATE clock SET ahead = 3600000000, latest = 1800000000000000");
     const Timestamp latest = from_micros(1'800'000'000'000'000);
 
     tick(connection, {.owner = 7, .now = latest + 2s});
 
     EXPECT_EQ(read_ahead(connection), 1h - 10ms);
-    EXPECT_EQ(ask("SELECT latest FROM sluice.clock"), to_micros(latest + 2s));
-    connection.execute("UPDATE sluice.clock SET ahead = -5");
+    EXPECT_EQ(ask("SELECT latest FROM clock"), to_micros(latest + 2s));
+    connection.execute("UPDATE clock SET ahead = -5");
     tick(connection, {.owner = 7, .now = latest + 4s});
     EXPECT_EQ(read_ahead(connection), 0s);
 }
 
 TEST_F(PostgresClock, IsNotWrittenByANodeThatHasJustStarted) {
-    tick(connection, {.owner = 7, .now = server_now(connection), .is_settled = false});
+    connection.execute("UPDATE clock SET ahead = 3600000000");
+    tick(connection,
+         {.owner = 7, .now = server_now(connection) + 1h, .is_settled = false, .agrees = false});
 
-    EXPECT_EQ(ask("SELECT latest FROM sluice.clock"), 0);
+    EXPECT_EQ(ask("SELECT latest + agreements FROM clock"), 0);
+    EXPECT_EQ(read_ahead(connection), 1h);
 }
 
 TEST_F(PostgresClock, SaysWhatIsWrongWhenItsRowIsGone) {
-    connection.execute("DELETE FROM sluice.clock");
+    connection.execute("DELETE FROM clock");
 
     EXPECT_THROW(know_time(connection, time), std::runtime_error);
 }

@@ -30,7 +30,7 @@ Timestamp ClusterTime::now() const {
 }
 
 bool ClusterTime::is_believable(const ClockReading& reading) {
-    return is_even(reading) || !reading.others_may_live || reading.latest == Timestamp{};
+    return is_even(reading) || reading.latest == Timestamp{};
 }
 
 std::optional<ClockCorrection> ClusterTime::begin(const ClockReading& reading) {

@@ -11,14 +11,13 @@ namespace sluice::postgres {
 // Every watch looks at the clock this often.
 inline constexpr Duration look_period = std::chrono::seconds(2);
 
-// The row of sluice.clock beside the server's clock, as one statement has read them.
+// The row of the table clock beside the server's clock, as one statement has read them.
 struct ClockReading {
     Timestamp server{};            // what the server's clock showed
     Duration ahead{};              // cluster time is the server's clock and this
     Timestamp latest{};            // the latest cluster time that a node has written; zero: none
     std::int64_t corrections = 0;  // how often nodes have corrected `ahead`
     std::int64_t agreements = 0;   // how often nodes have found the server's clock as they expected
-    bool others_may_live = false;  // a node has written lately, and has not said goodbye
     Duration at{};                 // since boot: the middle of the round trip
     Duration trip{};               // how long it took; the reading is off by half of it at most
 
@@ -45,12 +44,11 @@ class ClusterTime {
     Timestamp now() const;
     bool is_known() const { return is_known_; }
 
-    // Whether a node that starts can go by the reading. If not, the server's clock may have been
-    // set a moment ago: nodes that live correct the row within a few looks.
+    // Whether a node that starts can go by the reading. If not, and another node lives, the
+    // server's clock may have been set a moment ago; the others correct the row within a few looks.
     static bool is_believable(const ClockReading& reading);
 
-    // How long a node that starts waits for a believable reading. Without one no node lives that
-    // could tell, and the server's clock is taken.
+    // How long a node that starts waits for them.
     static constexpr Duration start_patience = 3 * look_period;
 
     // Starts at the reading, but never before the latest time that was written. Others may still

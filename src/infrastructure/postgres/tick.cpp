@@ -24,8 +24,8 @@ constexpr Query tick_query{"tick", R"sql(
 WITH agreed AS (
     UPDATE clock SET latest = greatest(latest, CASE WHEN $5::bool THEN $4::int8 ELSE 0 END),
         agreements = agreements + $6::bool::int,
-        ahead = ahead - sign(ahead)::int8
-            * least(abs(ahead), greatest(least($4::int8 - latest, 10000000), 0) / 200)
+        ahead = ahead - CASE WHEN $6::bool THEN sign(ahead)::int8
+            * least(abs(ahead), greatest(least($4::int8 - latest, 10000000), 0) / 200) ELSE 0 END
     WHERE is_row = (SELECT is_row FROM clock FOR UPDATE SKIP LOCKED)),
 seats AS (
     UPDATE seat SET until = )sql" SLUICE_NOW R"sql( + interval '2 minutes' WHERE number IN (

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <algorithm>
+
+#include "infrastructure/postgres/cluster_time.hpp"
+
+namespace sluice::simulation {
+
+// The row of a shared database by which its nodes agree on the time, as the table clock.
+class DatabaseClock {
+  public:
+    postgres::ClockReading read(Timestamp server, Duration at) const {
+        postgres::ClockReading reading = row_;
+        reading.server = server;
+        reading.at = at;
+        return reading;
+    }
+
+    void write(const std::optional<postgres::ClockCorrection>& correction) {
+        if (!correction || correction->after != row_.corrections) return;
+        row_.ahead = correction->ahead;
+        ++row_.corrections;
+    }
+
+    // What a node's tick writes.
+    void tick(const postgres::ClusterTime& time) {
+        if (time.agrees()) {
+            slew(std::clamp<Duration>(time.now() - row_.latest, Duration{}, longest) / 200);
+            ++row_.agreements;
+        }
+        if (time.is_settled()) row_.latest = std::max(row_.latest, time.now());
+    }
+
+    Duration ahead() const { return row_.ahead; }
+
+    // By how much cluster time has come closer to the server's clock since the beginning: that far
+    // it is from a clock that nobody has set.
+    Duration slewed() const { return slewed_; }
+
+  private:
+    void slew(Duration most) {
+        const Duration step = std::clamp(row_.ahead, -most, most);
+        row_.ahead -= step;
+        slewed_ -= step;
+    }
+
+    static constexpr Duration longest = std::chrono::seconds(10);
+
+    postgres::ClockReading row_{};
+    Duration slewed_{};
+};
+
+}  // namespace sluice::simulation
