@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "application/entity_desk.hpp"
 #include "application/verify_history.hpp"
-#include "domain/entity_history.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/tampered_reader.hpp"
 #include "tests/support/test_engine.hpp"
@@ -19,20 +19,20 @@ struct LivedEntities {
     }
 
     void create(const char* kind, const char* id) {
-        const auto made = engine.act([&](EntityDesk& desk) -> Result<EntityAnswer> {
+        const auto made = engine.ask(EntityAction{.decide = [&](EntityDesk& desk) -> Result<EntityAnswer> {
             auto entity = desk.create({.key = {"default", kind, id}});
             if (!entity) return entity.error();
             return EntityAnswer{.entity = *entity};
-        });
+        }});
         ASSERT_TRUE(made) << made.error().message;
     }
     void change(const char* app) {
-        const auto changed = engine.act([&](EntityDesk& desk) -> Result<EntityAnswer> {
+        const auto changed = engine.ask(EntityAction{.decide = [&](EntityDesk& desk) -> Result<EntityAnswer> {
             auto entity = desk.find({"default", "app", app});
             entity->attributes["name"] = "\"" + std::to_string(entity->revision) + "\"";
             desk.save(*entity, "updated", "");
             return EntityAnswer{.entity = *entity};
-        });
+        }});
         ASSERT_TRUE(changed);
     }
 
