@@ -7,7 +7,6 @@
 #include "application/cancel_jobs.hpp"
 #include "application/change_entities.hpp"
 #include "application/claim_jobs.hpp"
-#include "application/expire_leases.hpp"
 #include "application/explain_job.hpp"
 #include "application/hand_back_jobs.hpp"
 #include "application/heartbeat_jobs.hpp"
@@ -21,9 +20,6 @@
 namespace sluice {
 namespace {
 
-constexpr int sweep_limit =
-    1000;  // per run, so that one flood of expired leases does not stall the others
-constexpr Duration forgetting_period = std::chrono::minutes(2);
 constexpr Duration retry_period = std::chrono::seconds(1);
 constexpr int rounds_max = 1000;  // in which claims let others forward
 constexpr int tries_max = 8;      // of a session that others were in the way of
@@ -66,20 +62,23 @@ Engine::Engine(Store& store, Options options)
     : store_(store),
       options_(options),
       ids_(store.seat().value_or(options.node)),
-      chance_(options.seed) {
+      chance_(options.seed),
+      duties_({.sweeps = options.sweeps,
+               .idempotency_memory = options.idempotency_memory,
+               .retention = options.retention},
+              workers_) {
     ids_.skip_to(store.last_id());
 }
 
 Timestamp Engine::next_due() const {
-    const Timestamp due = options_.sweeps ? std::max(store_due_, retry_at_) : never;
-    return std::min(due, waiting_room_.next_timeout());
+    return std::min(std::max(duties_.next_due(), retry_at_), waiting_room_.next_timeout());
 }
 
 Engine::Ran Engine::run(Batch& batch, Timestamp now) {
     Ran ran;
     ran.counts.commands = batch.size();
     std::vector<PendingClaim> answered = answer_without_store(batch, now);
-    store_due_ = std::min(store_due_, batch.look_at);
+    duties_.store_may_be_due(batch.look_at);
     HeartbeatDelays* const delays = options_.sweeps ? nullptr : options_.delays;
     if (delays) delays->begin(*this);
     if (has_something_to_do(batch, now)) {
@@ -101,10 +100,11 @@ Engine::Ran Engine::run(Batch& batch, Timestamp now) {
 
 void Engine::store_failed(Batch& batch, Timestamp now, const StoreUnavailable& why, Ran& ran) {
     ran.counts.failure = why.what();
+    ran.counts.duties = duties_.take_runs(false);
     store_is_shaky_ = true;
     const bool is_conflict = dynamic_cast<const StoreConflict*>(&why) != nullptr;
     if (options_.sweeps && !is_conflict && !leases_wait_since_) leases_wait_since_ = now;
-    store_due_ = Timestamp{};  // what was written is not known: look at it again
+    duties_.store_is_due({});  // what was written is not known: look at it again
     retry_at_ = now + retry_period;
     batch.refuse(refusal_for(why));
 }
@@ -134,7 +134,7 @@ bool Engine::leases_wait() const {
 }
 
 bool Engine::has_something_to_do(Batch& batch, Timestamp now) const {
-    return batch.size() > 0 || (options_.sweeps && store_due_ <= now && retry_at_ <= now) ||
+    return batch.size() > 0 || std::max(duties_.next_due(), retry_at_) <= now ||
            waiting_room_.waits_for(batch.readied_elsewhere);
 }
 
@@ -188,25 +188,24 @@ void Engine::run_in_transaction(Batch& batch, Timestamp now, std::span<const Ent
     if (options_.clock) now = std::max(now, options_.clock->now());
     Transaction tx(*session, *options_.rules, now, ids_, chance_);
     run_words_of_workers(tx, batch);
-    if (options_.sweeps && store_due_ <= now && !leases_wait()) {
-        end_overdue_jobs(tx, sweep_limit);
-        expire_leases(tx, sweep_limit);
-    }
+    duties_.take_runs(false);  // of a session that others were in the way of
+    if (!leases_wait()) duties_.run(tx, Duties::Turn::after_workers, store_.room());
     run_words_of_clients(tx, batch);
     std::vector<Readied> left = run_claims(tx, batch);
     answer_questions(tx, batch);
-    if (next_forgetting_ <= now) forget_what_is_old(tx);
+    duties_.run(tx, Duties::Turn::last, store_.room());
     tx.flush();
     const Timestamp due = tx.leases().next_due();
     session->commit();
 
-    store_due_ = due;
+    duties_.store_is_due(due);
     retry_at_ = leases_wait() ? now + retry_period : Timestamp{};
     store_is_shaky_ = store_is_shaky_ && !tx.has_written();
     log_bytes_ = store_.room() == StoreRoom::roomy ? 0 : log_bytes_ + accepted_log_bytes(batch);
     const std::size_t commands = ran.counts.commands;
     ran.counts = tx.counts();
     ran.counts.commands = commands;
+    ran.counts.duties = duties_.take_runs(true);
     ran.touched = tx.touched();
     std::erase_if(left, [](const Readied& readied) { return readied.count <= 0; });
     ran.news = {.readied = std::move(left), .due = due};
@@ -249,14 +248,6 @@ void Engine::answer_depths(Transaction& tx, Batch& batch) {
             pending.answers.emplace_back(store_full_error());
         }
     }
-}
-
-void Engine::forget_what_is_old(Transaction& tx) {
-    const Timestamp before = tx.now() - options_.idempotency_memory;
-    const int forgotten = tx.idempotency().forget_before(before, sweep_limit);
-    workers_.forget_old(tx.now());
-    // When there is more, the next run goes on with it.
-    next_forgetting_ = forgotten == sweep_limit ? tx.now() : tx.now() + forgetting_period;
 }
 
 void Engine::run_words_of_workers(Transaction& tx, Batch& batch) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "application/batch.hpp"
+#include "application/duties.hpp"
 #include "application/heartbeat_delays.hpp"
 #include "application/ports/store.hpp"
 #include "application/ports/telemetry.hpp"
@@ -43,6 +44,7 @@ class Engine {
         bool sweeps = true;
         std::uint64_t seed = 1;
         Duration idempotency_memory = std::chrono::hours(24);
+        Retention retention{};                    // of ended jobs
         const Rules* rules = &Rules::built_in();  // outlives the engine
         // Where others take the heartbeats: what they tell the one that sweeps. Outlives them.
         HeartbeatDelays* delays = nullptr;
@@ -86,7 +88,6 @@ class Engine {
     void refuse_claims(Batch& batch);
     void answer_questions(Transaction& tx, Batch& batch);
     void answer_depths(Transaction& tx, Batch& batch);
-    void forget_what_is_old(Transaction& tx);
     std::vector<Readied> run_claims(Transaction& tx, Batch& batch);
     void serve_waiting_claims(Transaction& tx, Batch& batch, std::vector<Readied>& ready);
     void take_jobs(Transaction& tx, std::span<PendingClaim> pendings);
@@ -105,9 +106,8 @@ class Engine {
     // time before in which none came is not lost: it must not keep leases of dead workers open.
     std::optional<Timestamp> leases_wait_since_{};
     std::size_t log_bytes_ = 0;  // that were stored from the reserve
-    Timestamp store_due_{};  // when a lease, a deadline or a queued job is due; at first: at once
-    Timestamp retry_at_{};   // without an answer from the store, not before this by itself
-    Timestamp next_forgetting_{};
+    Duties duties_;
+    Timestamp retry_at_{};  // without an answer from the store, not before this by itself
 };
 
 }  // namespace sluice

@@ -81,6 +81,10 @@ bool ran_against_none_other(const Attributes& payload, ProfileChoice choice) {
     return kind->starts_with("temp_") == (choice == ProfileChoice::temp);
 }
 
+bool is_intact_success(const Job& job) {
+    return job.now.state == JobState::succeeded && job.damage.empty();
+}
+
 // Looks through the entity's checks for one success per profile, or for any when there are none.
 class Search {
   public:
@@ -90,7 +94,7 @@ class Search {
     }
 
     void look_at(const Job& job) {
-        if (!job.damage.empty()) return;
+        if (!is_intact_success(job)) return;
         const Attributes payload = json_members(job.spec->payload);
         if (!is_of_this_revision(entity_, payload)) return;
         if (any_will_do_) {
@@ -211,6 +215,28 @@ std::optional<GateVerdict> closed_gate(JobReader& jobs, EntityReader& entities,
         if (!verdict.open) return verdict;
     }
     return std::nullopt;
+}
+
+bool is_asked_for(EntityReader& entities, const EntityKinds& kinds, const Job& job) {
+    const JobSpec& spec = *job.spec;
+    const EntityKind* kind = kinds.find(spec.entity_type);
+    const auto is_of_type = [&](const Gate& gate) { return gate.job_type == spec.type; };
+    if (!kind || !is_intact_success(job) ||
+        std::none_of(kind->gates.begin(), kind->gates.end(), is_of_type)) {
+        return false;
+    }
+    const auto entity = entities.find_one({spec.tenant, spec.entity_type, spec.entity_id});
+    if (!entity || (!entity->parent.empty() && entity->parent != spec.project)) return false;
+    const Attributes payload = json_members(spec.payload);
+    if (!is_of_this_revision(*entity, payload)) return false;
+    return std::any_of(kind->gates.begin(), kind->gates.end(), [&](const Gate& gate) {
+        if (!is_of_type(gate) || !kind->may_still(entity->state, gate.action)) return false;
+        const ProfileChoice choice = choice_in_app(entities, *entity, *kind, gate.profiles);
+        const std::vector<Entity> profiles = profiles_for(entities, *entity, choice);
+        if (profiles.empty()) return ran_against_none_other(payload, choice);
+        return std::any_of(profiles.begin(), profiles.end(),
+                           [&](const Entity& profile) { return ran_against(payload, profile); });
+    });
 }
 
 Error gate_refusal(const GateVerdict& verdict) {

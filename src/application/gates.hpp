@@ -49,6 +49,10 @@ ProfileChoice choice_in_app(EntityReader& entities, const Entity& entity, const 
 std::vector<Entity> profiles_for(EntityReader& entities, const Entity& entity,
                                  ProfileChoice choice);
 
+// Whether a gate counts this success now, before an action that its entity may still take. A job
+// that is about no entity, or about one that is gone, is asked for by none.
+bool is_asked_for(EntityReader& entities, const EntityKinds& kinds, const Job& job);
+
 // The refusal for a closed gate.
 Error gate_refusal(const GateVerdict& verdict);
 

@@ -9,9 +9,20 @@
 namespace sluice {
 namespace {
 
+// A request that is repeated is answered even when its job has been removed since.
+std::optional<Job> repeated_replay(Transaction& tx, const ReplayJob& command, Duration remembered) {
+    if (command.idempotency_key.empty() || command.tenant.empty()) return std::nullopt;
+    const auto before =
+        find_repeated(tx, command.tenant, command.idempotency_key, command.body_digest, remembered);
+    if (!before || !*before) return std::nullopt;
+    Job then = std::move(jobs_as_accepted(tx, **before).front());
+    return then.spec->replay_of == command.job ? std::optional(std::move(then)) : std::nullopt;
+}
+
 Result<Job> replay(Transaction& tx, const ReplayJob& command, Duration remembered) {
     std::optional<Job> source = tx.jobs().find_one(command.job);
     if (!source || (!command.tenant.empty() && source->spec->tenant != command.tenant)) {
+        if (auto before = repeated_replay(tx, command, remembered)) return *std::move(before);
         return Error{ErrorCode::not_found, "no job has this id", ""};
     }
     if (!is_final(source->now.state)) {

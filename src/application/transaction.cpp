@@ -69,6 +69,11 @@ void Transaction::write(std::vector<Entity> entities, std::vector<EntityEvent> e
     written_ = written_ || !entities.empty() || !events.empty();
 }
 
+void Transaction::note_removed(std::span<const JobId> jobs) {
+    written_ = true;
+    touched_.insert(touched_.end(), jobs.begin(), jobs.end());
+}
+
 void Transaction::flush() {
     if (events_.empty()) return;
     session_.history().append(events_);

@@ -24,6 +24,7 @@ class Transaction {
     HistoryStore& history() { return session_.history(); }
     IdempotencyStore& idempotency() { return session_.idempotency(); }
     EntityStore& entities() { return session_.entities(); }
+    ArchiveStore& archive() { return session_.archive(); }
     const Rules& rules() const { return rules_; }
 
     Timestamp now() const { return now_; }
@@ -53,6 +54,9 @@ class Transaction {
     // Whether anything was written.
     bool has_written() const { return written_; }
     void note_written() { written_ = true; }
+
+    // Ended jobs were removed: whoever watches them is to look.
+    void note_removed(std::span<const JobId> jobs);
 
     // Writes the events that were gathered so far.
     void flush();

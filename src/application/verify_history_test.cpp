@@ -56,6 +56,20 @@ TEST(VerifyHistory, FindsNothingWrongWithWhatTheEngineWrote) {
     EXPECT_EQ(result.events, 7);
 }
 
+TEST(VerifyHistory, FindsNothingWrongWithAJobThatIsRemovedMeanwhile) {
+    Lived lived;
+    lived.reader.change_events = [&](std::vector<Event>& events) {
+        const auto session = lived.engine.store().begin();
+        if (!session->jobs().find_one(lived.id)) return;
+        session->archive().remove(std::vector{lived.id});
+        session->commit();
+        events.clear();
+    };
+
+    EXPECT_EQ(lived.verify(), std::nullopt);
+    EXPECT_EQ(lived.engine.count_jobs(), 0u);
+}
+
 TEST(VerifyHistory, FindsNothingWrongWithAnEmptyStore) {
     TestEngine engine;
 

@@ -205,6 +205,20 @@ bool EntityKind::has_action(std::string_view action) const {
                        [&](const EntityTransition& row) { return row.action == action; });
 }
 
+bool EntityKind::may_still(std::string_view state, std::string_view action) const {
+    std::vector<std::string_view> reached{state};
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+        if (next_state(reached[i], action)) return true;
+        for (const EntityTransition& row : transitions) {
+            const bool leads_on =
+                std::find(row.from.begin(), row.from.end(), reached[i]) != row.from.end();
+            const bool is_new = std::find(reached.begin(), reached.end(), row.to) == reached.end();
+            if (leads_on && is_new) reached.push_back(row.to);
+        }
+    }
+    return false;
+}
+
 const Follow* EntityKind::follow(std::string_view job_type) const {
     const auto found = std::find_if(follows.begin(), follows.end(), [&](const Follow& follow) {
         return follow.job_type == job_type;

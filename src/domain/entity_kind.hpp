@@ -67,6 +67,8 @@ struct EntityKind {
     // The state after the action, or nothing when the table does not have it.
     std::optional<std::string> next_state(std::string_view from, std::string_view action) const;
     bool has_action(std::string_view action) const;
+    // Whether the action can be taken in this state, or in one that the table leads to from it.
+    bool may_still(std::string_view state, std::string_view action) const;
     const Follow* follow(std::string_view job_type) const;
 
     // Every state that the table names, the initial one first.

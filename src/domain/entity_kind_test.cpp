@@ -71,6 +71,31 @@ TEST(BuiltInKinds, ReachEveryState) {
     }
 }
 
+// Whatever an entity does: when it can take the action at last, it was said before that it may.
+TEST(AnActionThatMayStillCome, IsNamedAsSuchOnEveryWayToIt) {
+    for (const auto& [name, kind] : kinds.all()) {
+        for (const EntityTransition& wanted : kind.transitions) {
+            for (const std::string& state : kind.states()) {
+                bool leads_there = kind.next_state(state, wanted.action).has_value();
+                for (const EntityTransition& step : kind.transitions) {
+                    const auto next = kind.next_state(state, step.action);
+                    leads_there = leads_there || (next && kind.may_still(*next, wanted.action));
+                }
+                EXPECT_EQ(kind.may_still(state, wanted.action), leads_there)
+                    << name << " " << state << " " << wanted.action;
+            }
+        }
+    }
+}
+
+TEST(AnActionThatMayStillCome, IsNoneOfAnEndOrOfAnotherKind) {
+    const EntityKind& changeset = *kinds.find("changeset");
+    EXPECT_TRUE(changeset.may_still("draft", "queue"));
+    EXPECT_TRUE(changeset.may_still("queued", "queue")) << "it can go back";
+    EXPECT_FALSE(changeset.may_still("released", "queue"));
+    EXPECT_FALSE(changeset.may_still("draft", "fly"));
+}
+
 TEST(ASite, LeavesFailedByAResetOnly) {
     const EntityKind& site = *kinds.find("site");
     for (const EntityTransition& row : site.transitions) {

@@ -138,6 +138,11 @@ std::optional<LeaseId> parse_lease_id(std::string_view text) {
 
 IdSource::IdSource(int node) : node_bits_((node & node_mask) << sequence_bits) {}
 
+JobId first_id_at(Timestamp time) {
+    const std::int64_t millis = to_micros(time) / 1000 - epoch_millis;
+    return {std::clamp<std::int64_t>(millis, 0, millis_max) << tick_shift};
+}
+
 std::int64_t IdSource::next(Timestamp now) {
     const std::int64_t millis = std::max<std::int64_t>(to_micros(now) / 1000 - epoch_millis, 0);
     last_tick_ = std::max(last_tick_ + 1, millis << sequence_bits);

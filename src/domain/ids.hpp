@@ -48,6 +48,9 @@ struct JobIdRange {
 };
 std::optional<JobIdRange> ids_with_prefix(std::string_view prefix);
 
+// No id that was given at this moment or later is smaller.
+JobId first_id_at(Timestamp time);
+
 // "<24 hex digits>-<16 hex digits>"
 void append_text(std::string& out, LeaseId id);
 std::string to_text(LeaseId id);

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <tuple>
 
+#include "application/duties.hpp"
 #include "infrastructure/metrics_text.hpp"
 
 namespace sluice {
@@ -84,6 +85,35 @@ struct Metrics::Families {
     prometheus::Family<prometheus::Gauge>& depth = family(
         registry, BuildGauge(), "sluice_queue_depth", "Jobs that are queued, by queue and type");
 
+    // Each duty is there from the start, so that one that never runs can be seen.
+    struct OfDuty {
+        prometheus::Counter& runs;
+        prometheus::Counter& failures;
+        prometheus::Counter& items;
+        prometheus::Gauge& last;
+    };
+    prometheus::Family<prometheus::Counter>& duty_runs =
+        family(registry, BuildCounter(), "sluice_duty_runs_total",
+               "Runs of what is done unasked, by duty");
+    prometheus::Family<prometheus::Counter>& duty_failures =
+        family(registry, BuildCounter(), "sluice_duty_failures_total",
+               "Runs of which nothing was kept, since the store refused it");
+    prometheus::Family<prometheus::Counter>& duty_items =
+        family(registry, BuildCounter(), "sluice_duty_items_total",
+               "What duties have dealt with: leases, keys, jobs, windows");
+    prometheus::Family<prometheus::Gauge>& duty_last =
+        family(registry, BuildGauge(), "sluice_duty_last_run_seconds",
+               "When a duty last ran and did not fail, in seconds since 1970");
+    std::map<std::string_view, OfDuty> duties = [this] {
+        std::map<std::string_view, OfDuty> made;
+        for (const DutyName& duty : duty::all) {
+            const prometheus::Labels labels{{"duty", std::string(duty.name)}};
+            made.emplace(duty.name, OfDuty{duty_runs.Add(labels), duty_failures.Add(labels),
+                                           duty_items.Add(labels), duty_last.Add(labels)});
+        }
+        return made;
+    }();
+
     // Looking a metric up by its labels builds a map of strings; requests come too often for that.
     std::mutex mutex;
     std::map<std::tuple<std::string_view, std::string_view, int>, prometheus::Histogram*> by_route;
@@ -112,6 +142,7 @@ void Metrics::committed(const CommitRecord& record) {
     const auto add = [](prometheus::Counter& counter, std::int64_t count) {
         if (count > 0) counter.Increment(static_cast<double>(count));
     };
+    for (const DutyRun& run : record.duties) ran(run);
     add(to.submitted, record.submitted);
     add(to.claimed, record.claimed);
     add(to.retried, record.retried);
@@ -123,6 +154,14 @@ void Metrics::committed(const CommitRecord& record) {
         add(to.completed.Add({{"outcome", std::string(to_text(static_cast<JobState>(i)))}}),
             record.ended[i]);
     }
+}
+
+void Metrics::ran(const DutyRun& run) {
+    const Families::OfDuty& duty = families_->duties.at(run.duty);
+    duty.runs.Increment();
+    if (run.failed) return duty.failures.Increment();
+    if (run.items > 0) duty.items.Increment(static_cast<double>(run.items));
+    duty.last.Set(to_seconds(run.at.time_since_epoch()));
 }
 
 void Metrics::answered(std::string_view verb, std::string_view route, int status, Duration took) {

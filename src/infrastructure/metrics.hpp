@@ -17,6 +17,7 @@ class Metrics : public Telemetry {
     ~Metrics() override;
 
     void committed(const CommitRecord& record) override;
+    void ran(const DutyRun& run) override;
 
     // One answered request; `route` is a pattern such as /api/v1/jobs/{id}, never a path.
     void answered(std::string_view verb, std::string_view route, int status, Duration took);

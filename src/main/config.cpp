@@ -92,12 +92,17 @@ std::optional<std::string> try_set(Config& config, std::string_view name, std::s
 
 // A submit that is repeated with its key must find the jobs that the key stands for.
 std::optional<std::string> too_short_retention(const Config& config) {
-    if (config.retention == Duration{} || config.retention >= config.idempotency_memory) {
-        return std::nullopt;
+    const auto problem = [&](const std::string& name, Duration kept) -> std::optional<std::string> {
+        if (kept == Duration{} || kept >= config.idempotency_memory) return std::nullopt;
+        return fmt::format("{}: {}: {} is shorter than idempotency_hours, which is {}",
+                           config.origins.at(name), name, duration_text(kept),
+                           config.idempotency_memory.count());
+    };
+    auto found = problem("retention", config.retention);
+    for (const auto& [outcome, kept] : config.retention_by_outcome) {
+        if (!found) found = problem(fmt::format("retention_of.{}", to_text(outcome)), kept);
     }
-    return fmt::format("{}: retention: {} is shorter than idempotency_hours, which is {}",
-                       config.origins.at("retention"), duration_text(config.retention),
-                       config.idempotency_memory.count());
+    return found;
 }
 
 std::optional<std::string> half_of_tls(const Config& config) {
@@ -142,12 +147,10 @@ Result<Config> load_config(std::string_view toml_text, std::string_view file_nam
     return Error{ErrorCode::invalid, fmt::format("{}", fmt::join(problems, "\n")), ""};
 }
 
-Result<Done> check_store_settings(const Config& config) {
-    if (config.retention == Duration{} || is_postgres(config.store)) return Done{};
-    return Error{ErrorCode::invalid,
-                 fmt::format("{}: retention works on PostgreSQL stores only, and the store is {}",
-                             config.origins.at("retention"), shown_store(config.store)),
-                 ""};
+Retention retention_of(const Config& config) {
+    Retention retention(config.retention);
+    for (const auto& [outcome, kept] : config.retention_by_outcome) retention.set(outcome, kept);
+    return retention;
 }
 
 Result<Config> load_config_file(const std::optional<std::string>& flag, const EnvLookup& env) {

@@ -12,6 +12,7 @@
 #include "domain/entity_kind.hpp"
 #include "domain/job_type.hpp"
 #include "domain/result.hpp"
+#include "domain/retention.hpp"
 #include "domain/time.hpp"
 #include "infrastructure/jwt/jwt_settings.hpp"
 #include "infrastructure/log.hpp"
@@ -47,8 +48,9 @@ struct Config {
     int committers = 2;          // threads that write, each with a connection, on PostgreSQL
     // Bytes kept on the disk of a SQLite store, for what runs when it is full; zero: none.
     int store_reserve = 16 << 20;
-    Duration retention{};    // of ended jobs; zero: they are kept for ever
-    bool no_auth = false;    // everyone may do everything
+    Duration retention{};  // of ended jobs; zero: they are kept for ever
+    std::map<JobState, Duration> retention_by_outcome{};  // where it differs from that
+    bool no_auth = false;                                 // everyone may do everything
     bool plaintext = false;  // serves other machines without TLS: a proxy in front has it
     int node = 0;            // 0..1023, part of every id; engines that share a store differ in it
     log::Level log_level = log::Level::info;
@@ -72,6 +74,9 @@ struct Config {
     Origins origins{};
 };
 
+// For how long ended jobs are kept, as the two settings together say.
+Retention retention_of(const Config& config);
+
 // The value of an environment variable, or nothing when it is not set.
 using EnvLookup = std::function<std::optional<std::string>(const std::string& name)>;
 
@@ -90,8 +95,5 @@ Result<Config> load_config_file(const std::optional<std::string>& flag, const En
 // changed.
 Result<Done> set_option(Config& config, std::string_view name, std::string_view value,
                         std::string_view origin);
-
-// Refuses settings that the chosen store cannot keep. For when the store is known, flags and all.
-Result<Done> check_store_settings(const Config& config);
 
 }  // namespace sluice

@@ -44,7 +44,6 @@ Config make_config(const ConfigFlags& flags) {
     apply(config, flags.concurrency, "runner.concurrency", "--concurrency");
     if (flags.no_auth) apply(config, "true", "no_auth", "--no-auth");
     if (config.store.empty()) config.store = default_store;
-    value_or_throw(check_store_settings(config));
     return config;
 }
 

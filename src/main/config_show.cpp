@@ -262,6 +262,10 @@ Listing list(const Config& config, bool all) {
     out.add("committers", std::to_string(config.committers));
     out.add("store_reserve", std::to_string(config.store_reserve));
     out.add("retention", quoted(config.retention));
+    for (const JobState outcome : outcomes) {
+        out.add(fmt::format("retention_of.{}", to_text(outcome)),
+                quoted(retention_of(config).of(outcome)));
+    }
     out.add("no_auth", flag(config.no_auth));
     out.add("plaintext", flag(config.plaintext));
     out.add("node", std::to_string(config.node));

@@ -44,18 +44,27 @@ TEST(StoreSettings, KeepAReserveOfAnySizeUpToAGigabyteOrNone) {
     EXPECT_NE(problems("store_reserve = -1"), "none");
 }
 
-TEST(StoreSettings, RefuseARetentionThatTheStoreCannotKeep) {
-    Config config = *load("store = \"sqlite:x.db\"\nretention = \"30d\"");
+TEST(StoreSettings, KeepOutcomesForDifferentTimes) {
+    const auto config =
+        load("[retention_of]\nfailed = \"90d\"\ncanceled = \"0s\"", {{"SLUICE_RETENTION", "30d"}});
 
-    const auto refused = check_store_settings(config);
+    ASSERT_TRUE(config);
+    const Retention retention = retention_of(*config);
+    EXPECT_EQ(retention.of(JobState::succeeded), 30 * 24h);
+    EXPECT_EQ(retention.of(JobState::failed), 90 * 24h);
+    EXPECT_EQ(retention.of(JobState::canceled), 0s) << "kept for ever";
+    EXPECT_EQ(retention.of(JobState::timed_out), 30 * 24h);
+}
 
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().message,
-              "sluice.toml:2: retention works on PostgreSQL stores only, and the store is "
-              "sqlite:x.db");
-    ASSERT_TRUE(set_option(config, "store", "postgres://h/d", "--store"));
-    EXPECT_TRUE(check_store_settings(config));
-    EXPECT_TRUE(check_store_settings(*load("retention = \"0s\"")));
+TEST(StoreSettings, SayWhatIsWrongWithTheRetentionOfAnOutcome) {
+    EXPECT_EQ(
+        problems("[retention_of]\nfailed = \"1h\""),
+        "sluice.toml:2: retention_of.failed: 1h is shorter than idempotency_hours, which is 24");
+    EXPECT_EQ(problems("[retention_of]\nfailed = 7"),
+              "sluice.toml:2: retention_of.failed: must be a duration such as \"30s\", \"5m\" or "
+              "\"1h30m\", not 7");
+    EXPECT_EQ(problems("[retention_of]\ndone = \"7d\""),
+              "sluice.toml:2: retention_of.done: unknown setting");
 }
 
 TEST(StoreSettings, AreShownWithoutTheirSecrets) {

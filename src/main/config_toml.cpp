@@ -199,6 +199,16 @@ void read_store(Section& root, Config& out) {
     root.duration("retention", out.retention, 0s, retention_max);
 }
 
+void read_retention(Section table, std::map<JobState, Duration>& out) {
+    for (const JobState outcome : outcomes) {
+        const std::string key(to_text(outcome));
+        Duration kept{};
+        table.duration(key.c_str(), kept, 0s, retention_max);
+        if (table.has(key.c_str())) out[outcome] = kept;
+    }
+    table.close();
+}
+
 void read_secrets(Section table, Config& out) {
     table.texts("redact", out.secret_names);
     refuse_bad_texts(table, "redact", out.secret_names, SecretMarks::problem_with_name);
@@ -209,6 +219,7 @@ void read_file(const toml::table& file, FileNotes& notes, Config& out) {
     Section root(&file, "", notes);
     read_listen(root, out.server);
     read_store(root, out);
+    read_retention(root.section("retention_of"), out.retention_by_outcome);
     root.flag("no_auth", out.no_auth);
     root.flag("plaintext", out.plaintext);
     root.integer("node", out.node, 0, node_max);

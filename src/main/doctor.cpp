@@ -22,6 +22,7 @@
 #include "main/config_flags.hpp"
 #include "main/config_values.hpp"
 #include "main/doctor_access.hpp"
+#include "main/doctor_duties.hpp"
 #include "main/doctor_postgres.hpp"
 #include "main/engine_commands.hpp"
 #include "main/open_store.hpp"
@@ -301,6 +302,7 @@ int examine(const DoctorFlags& flags) {
         findings.good("configuration", fmt::format("{} values set", config.origins.size()));
         look_at_store(config, findings);
         look_at_damage(config, findings);
+        look_at_duties(config, findings);
         look_at_tls(config, findings);
         look_at_access(config, findings);
         look_at_engine(config, findings);

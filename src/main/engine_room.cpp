@@ -16,7 +16,7 @@ EngineRoom::EngineRoom(const Config& config, Telemetry& telemetry, Committer::De
              Redactor::of_settings(secrets_of(config)),
              {config.deploy.placement, config.deploy.node_health}} {
     if (is_postgres(config.store)) {
-        open_shared(config);
+        open_shared(config, telemetry);
     } else {
         clock_ = std::make_unique<SystemClock>();
         stores_.push_back(open_store(config.store, clock_->now(),
@@ -30,6 +30,7 @@ EngineRoom::EngineRoom(const Config& config, Telemetry& telemetry, Committer::De
                                     .sweeps = engines_.empty(),
                                     .seed = std::random_device()(),
                                     .idempotency_memory = config.idempotency_memory,
+                                    .retention = retention_of(config),
                                     .rules = &rules_,
                                     .delays = &*delays_,
                                     .clock = clock_.get()});
@@ -44,7 +45,7 @@ EngineRoom::EngineRoom(const Config& config, Telemetry& telemetry, Committer::De
     });
 }
 
-void EngineRoom::open_shared(const Config& config) {
+void EngineRoom::open_shared(const Config& config, Telemetry& telemetry) {
     cluster_ = std::make_shared<postgres::Cluster>(config.store, client::default_worker_id());
     cluster_->has_watch = true;
     for (int i = 0; i < config.committers; ++i) {
@@ -54,7 +55,10 @@ void EngineRoom::open_shared(const Config& config) {
                                            since_boot, SystemClock::cluster_steps_from);
     const std::string& direct = config.store_direct.empty() ? config.store : config.store_direct;
     watch_ = std::make_unique<postgres::Watch>(
-        *cluster_, postgres::Watch::Options{.listen_url = direct, .retention = config.retention});
+        *cluster_, postgres::Watch::Options{
+                       .listen_url = direct,
+                       .retention = retention_of(config),
+                       .on_duty = [&telemetry](const DutyRun& run) { telemetry.ran(run); }});
 }
 
 // Nobody hints at a committer that is on its way out.

@@ -37,7 +37,7 @@ class EngineRoom {
     void stop_waiting() { pool_->stop_waiting(); }
 
   private:
-    void open_shared(const Config& config);
+    void open_shared(const Config& config, Telemetry& telemetry);
 
     const Rules rules_;
     std::shared_ptr<postgres::Cluster> cluster_;

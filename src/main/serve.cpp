@@ -18,6 +18,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "application/duties.hpp"
 #include "domain/json_text.hpp"
 #include "infrastructure/log.hpp"
 #include "infrastructure/metrics.hpp"
@@ -43,7 +44,7 @@ namespace {
 
 constexpr int reader_threads = 2;
 constexpr std::chrono::seconds stop_patience{10};
-constexpr std::chrono::seconds feed_tick{1};
+constexpr std::chrono::seconds io_tick{1};
 
 // A web page must not reach the engine through a name that it made point here.
 http::ServerOptions server_options(const Config& config) {
@@ -173,6 +174,24 @@ void keep_telling(http::Server& server, const ServiceManager& manager) {
                  [&manager] { manager.alive(); });
 }
 
+// What the I/O thread does unasked, at each tick. None of it waits.
+struct IoDuty {
+    DutyName name;
+    std::function<void()> run;
+};
+
+std::vector<IoDuty> io_duties(http::JobFeed& feed, EngineRoom& room, http::Access& access,
+                              http::LeaseSeal& seal) {
+    std::vector<IoDuty> duties{
+        {duty::streams, [&] { feed.tick(); }},
+        {duty::stuck, [&] { room.answer_stuck(); }},
+        {duty::access, [&] { access.refresh(); }},
+        {duty::seal, [&] { seal_leases(room.commands(), seal); }},
+    };
+    if (room.is_shared()) duties.push_back({duty::elsewhere, [&] { feed.any_changed(); }});
+    return duties;
+}
+
 void run_engine(const Config& config, bool welcome, const ServiceManager& manager) {
     Metrics metrics(SLUICE_VERSION);
     if (is_postgres(config.store)) await_database(config.store);
@@ -237,12 +256,12 @@ void run_engine(const Config& config, bool welcome, const ServiceManager& manage
         room.stop_waiting();
         server.stop(stop_patience);
     };
-    server.every(feed_tick, [&] {
-        feed.tick();
-        room.answer_stuck();
-        access.refresh();
-        seal_leases(room.commands(), seal);
-        if (room.is_shared()) feed.any_changed();
+    const std::vector<IoDuty> duties = io_duties(feed, room, access, seal);
+    server.every(io_tick, [&] {
+        for (const IoDuty& duty : duties) {
+            duty.run();
+            metrics.ran({.duty = duty.name.name, .at = room.clock().now()});
+        }
     });
     server.on_signals({SIGTERM, SIGINT}, [&](int signal) {
         log::info("stopping", fmt::format(R"("signal":{})", signal));

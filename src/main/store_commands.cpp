@@ -157,15 +157,16 @@ int export_history(const ExportFlags& flags) {
         fmt::print(stderr, "sluice: --job: \"{}\" is not a job id of 24 hex digits\n", flags.job);
         return cli::exit_usage;
     }
-    if (only && !reader->find_one(*only)) {
+    const std::optional<Job> chosen = only ? reader->find_one(*only) : std::nullopt;
+    if (only && !chosen) {
         fmt::print(stderr, "sluice: there is no job {}\n", flags.job);
         return cli::exit_not_found;
     }
     LineFile file(flags.file);
     Exporter exporter(*reader, file, flags.logs,
                       SecretMarks(config.secret_names, config.job_types));
-    if (only) {
-        exporter.add(*reader->find_one(*only));
+    if (chosen) {
+        exporter.add(*chosen);
     } else {
         for (JobId after{};;) {
             const auto ids = reader->ids_after(after, page);

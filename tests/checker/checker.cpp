@@ -45,6 +45,7 @@ constexpr Rule rules[] = {
     {"I26", "a replay is a new job", replays_are_new_jobs},
     {"I28", "a lease lasts as promised", leases_last_as_promised},
     {"I29", "a lease holds until its worker gives up", leases_outlive_silence},
+    {"I30", "nothing is removed before its time", removals_are_due},
     {"A1", "answers are among the expected", answers_are_expected},
     {"A2", "answers come in time", answers_come_in_time},
 };
@@ -97,6 +98,7 @@ Limits limits_of(const Evidence& evidence) {
         limits.strict_order = flag(operation.args, "strict_order");
         limits.repeated_requests = flag(operation.args, "repeated_requests");
         limits.clock_steps = flag(operation.args, "clock_steps");
+        limits.retention = std::chrono::milliseconds(number(operation.args, "retention_ms"));
     }
     // All that compares the history's times is off by no more than this.
     if (limits.clock_steps) limits.slack = limits.clocks = limits.lateness = std::chrono::hours(24);

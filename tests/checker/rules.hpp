@@ -12,6 +12,9 @@ void nothing_from_nowhere(const Evidence& evidence, const Limits& limits, Row& r
 void one_job_per_key(const Evidence& evidence, const Limits& limits, Row& row);
 void replays_are_new_jobs(const Evidence& evidence, const Limits& limits, Row& row);
 
+// removal_rules.cpp
+void removals_are_due(const Evidence& evidence, const Limits& limits, Row& row);
+
 // history_rules.cpp
 void legal_steps(const Evidence& evidence, const Limits& limits, Row& row);
 void ends_are_final(const Evidence& evidence, const Limits& limits, Row& row);

@@ -32,6 +32,8 @@ struct Limits {
     // Wall clocks were set meanwhile: times of the history tell nothing about one another or about
     // clients' times. What clients know by their own clock still counts.
     bool clock_steps = false;
+    // For how long ended jobs are kept; zero: for ever.
+    std::chrono::microseconds retention{};
 };
 
 struct Finding {

@@ -158,18 +158,6 @@ TEST_F(PostgresCommands, DoctorFindsSessionsThatItsRoleCouldNotEnd) {
     execute("DROP OWNED BY " + guest + "; DROP ROLE " + guest);
 }
 
-TEST_F(PostgresCommands, RetentionIsForPostgresOnly) {
-    const std::string config = (folder.path() / "a.toml").string();
-    std::ofstream(config) << "retention = \"30d\"\n";
-
-    const Ended refused = run_sluice({"config", "check", "--config", config, "--store", file});
-
-    EXPECT_EQ(refused.code, 1);
-    EXPECT_TRUE(has(refused.errors, config + ":1: retention works on PostgreSQL stores only"))
-        << refused.errors;
-    EXPECT_EQ(on_database({"config", "check", "--config", config}).code, 0);
-}
-
 TEST_F(PostgresCommands, StoreCopyMovesAnEngine) {
     std::string waiting;
     Json lease;

@@ -19,12 +19,16 @@ std::string describe(const Job& job) {
            std::string(to_text(job.now.state)) + ")";
 }
 
-void Checker::look_at(std::vector<JobId> touched) {
+void Checker::look_at(std::vector<JobId> touched, std::optional<Timestamp> cutoff) {
     std::sort(touched.begin(), touched.end());
     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
     leases_changed_ = false;
-    for (const std::optional<Job>& job : reader_->find(touched)) {
-        if (job) update(*job);  // there are also ids of what jobs are about
+    const std::vector<std::optional<Job>> found = reader_->find(touched);
+    for (const std::optional<Job>& job : found) {
+        if (job) update(*job);
+    }
+    for (std::size_t i = 0; i < found.size(); ++i) {  // there are also ids of what jobs are about
+        if (!found[i] && records_.contains(touched[i])) note_removal(touched[i], cutoff);
     }
     if (leases_changed_) {
         check_keys();
@@ -32,16 +36,60 @@ void Checker::look_at(std::vector<JobId> touched) {
     }
 }
 
-void Checker::look_at_all() {
+void Checker::look_at_all(std::optional<Timestamp> cutoff) {
     std::vector<JobId> ids = reader_->ids_after({}, 1'000'000);
+    std::vector<JobId> missing;
+    for (const auto& [id, record] : records_) {
+        if (!std::binary_search(ids.begin(), ids.end(), id)) missing.push_back(id);
+    }
     std::erase_if(ids, [&](JobId id) {
         const auto found = records_.find(id);
         return found != records_.end() && found->second.settled;
     });
-    for (const JobId id : open_) {
-        demand(std::binary_search(ids.begin(), ids.end(), id), "a job has vanished");
+    look_at(std::move(ids), cutoff);
+    for (const JobId id : missing) note_removal(id, cutoff);
+    if (cutoff) note_what_is_kept(*cutoff);
+}
+
+// A job that is gone has ended, long enough ago, and nobody needs it.
+void Checker::note_removal(JobId id, std::optional<Timestamp> cutoff) {
+    if (removed_.contains(id)) return;
+    Record& record = records_.at(id);
+    demand(is_final(record.job.now.state), record.job, " has vanished");
+    demand(cutoff && *record.job.now.completed_at < *cutoff + clocks_differ_by, record.job,
+           " was removed too early");
+    demand(!is_needed(id), record.job, " was removed, and an open job depends on it");
+    removed_.insert(id);
+    coverage_.removal(record.job.now.state);
+    if (record.settled) return;
+    record.settled = true;  // its lease was closed in the run that removed it
+    open_.erase(id);
+    ++settled_;
+}
+
+void Checker::note_what_is_kept(Timestamp cutoff) {
+    constexpr Duration lateness = std::chrono::seconds(15);
+    for (const auto& [id, record] : records_) {
+        if (!record.settled || removed_.contains(id)) continue;
+        if (*record.job.now.completed_at + lateness > cutoff) continue;
+        if (is_needed(id)) {
+            coverage_.kept("an open job depends on it");
+        } else if (!record.job.spec->idempotency_key.empty()) {
+            coverage_.kept("a key stands for it");
+        }
     }
-    look_at(std::move(ids));
+}
+
+bool Checker::is_needed(JobId id) const {
+    return std::any_of(open_.begin(), open_.end(), [&](JobId open) {
+        const Job& job = records_.at(open).job;
+        const auto& needed = job.spec->depends_on;
+        return !is_final(job.now.state) && std::binary_search(needed.begin(), needed.end(), id);
+    });
+}
+
+std::optional<Job> Checker::last_seen(JobId id) {
+    return removed_.contains(id) ? std::optional(records_.at(id).job) : reader_->find_one(id);
 }
 
 void Checker::update(const Job& job) {
@@ -244,6 +292,12 @@ void Checker::look_at_the_end() {
     const Verification verified = verify_history(*reader_);
     demand(!verified.first_break(), verified.first_break() ? verified.first_break()->what : "");
     for (const auto& [id, record] : records_) {
+        if (removed_.contains(id)) {
+            demand(!reader_->find_one(id) && reader_->events(id, 0, 1).empty() &&
+                       reader_->logs(id, 0, 1).empty(),
+                   record.job, ": something is left of it after its removal");
+            continue;
+        }
         demand(reader_->find_one(id) == record.job, record.job, ": changed after its end");
         std::set<std::int64_t> positions;
         std::set<std::string> messages;

@@ -48,10 +48,16 @@ class Checker {
     // Reads from here from now on.
     void use(std::unique_ptr<JobReader> reader) { reader_ = std::move(reader); }
 
-    // Looks at these jobs, of which something was said to have changed.
-    void look_at(std::vector<JobId> touched);
+    // Looks at these jobs, of which something was said to have changed. What ended before `cutoff`
+    // may have been removed; nothing: no job may.
+    void look_at(std::vector<JobId> touched, std::optional<Timestamp> cutoff);
     // Looks at all that may have changed.
-    void look_at_all();
+    void look_at_all(std::optional<Timestamp> cutoff);
+
+    // Ended jobs that were old enough and are gone.
+    const std::set<JobId>& removed() const { return removed_; }
+    // The job, or what it was when it was removed; nothing when there never was one.
+    std::optional<Job> last_seen(JobId id);
 
     // The first job in order that the filter accepts and that could be claimed at `now`.
     const Job* first_claimable(const ClaimFilter& filter, Timestamp now) const;
@@ -87,6 +93,9 @@ class Checker {
     };
 
     void update(const Job& job);
+    void note_removal(JobId id, std::optional<Timestamp> cutoff);
+    void note_what_is_kept(Timestamp cutoff);
+    bool is_needed(JobId id) const;  // by an open job
     void read_events(Record& record, const Job& job);
     void read_event(Record& record, const Event& event, bool first);
     void read_claim(Record& record, const Event& event, bool first);
@@ -101,6 +110,7 @@ class Checker {
     std::unique_ptr<JobReader> reader_;
     std::map<JobId, Record> records_;
     std::set<JobId> open_;
+    std::set<JobId> removed_;
     std::size_t settled_ = 0;
     bool leases_changed_ = false;
     bool times_in_order_ = true;

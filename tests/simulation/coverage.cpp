@@ -32,6 +32,7 @@ constexpr auto all_rows = std::to_array<const char*>({
     "refused: heartbeat, unavailable",
     "refused: heartbeat, store_full",
     "refused: logs, lease_lost",
+    "refused: logs, not_found",
     "refused: logs, unavailable",
     "refused: logs, store_full",
     "refused: report, invalid",
@@ -41,6 +42,7 @@ constexpr auto all_rows = std::to_array<const char*>({
     "refused: report, unavailable",
     "refused: report, store_full",
     "refused: hand back, lease_lost",
+    "refused: hand back, not_found",
     "refused: hand back, unavailable",
     "refused: hand back, store_full",
     "refused: cancel, conflict",
@@ -98,6 +100,12 @@ constexpr auto all_rows = std::to_array<const char*>({
     "fault: clock is set back",
     "fault: node starts after the clock was set",
     "fault: node waits for the time at its start",
+    "removed: succeeded",
+    "removed: failed",
+    "removed: canceled",
+    "removed: timed_out",
+    "kept: an open job depends on it",
+    "kept: a key stands for it",
 });
 
 const char* name_of(ErrorCode code) {
@@ -150,6 +158,14 @@ void Coverage::no_answer(std::string_view command) {
 
 void Coverage::fault(std::string_view what) {
     hit(fmt::format("fault: {}", what));
+}
+
+void Coverage::removal(JobState outcome) {
+    hit(fmt::format("removed: {}", to_text(outcome)));
+}
+
+void Coverage::kept(std::string_view what) {
+    hit(fmt::format("kept: {}", what));
 }
 
 void Coverage::add(const Coverage& other) {

@@ -22,6 +22,8 @@ class Coverage {
     void refusal(std::string_view command, ErrorCode code);
     void no_answer(std::string_view command);
     void fault(std::string_view what);
+    void removal(JobState outcome);
+    void kept(std::string_view what);  // what is old enough to be removed, and is needed
 
     void add(const Coverage& other);
 

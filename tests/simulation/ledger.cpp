@@ -203,9 +203,11 @@ void Ledger::refused(Holding& holding, const Error& error, Timestamp asked, Time
     const bool is_full = error.code == ErrorCode::store_full && asked >= full_since_;
     if (is_full && !holding.full_at) holding.full_at = heard;
     if (is_passing(error.code)) return;
-    demand(error.code == ErrorCode::lease_lost || error.code == ErrorCode::conflict, holding.lease,
-           ": ", error.message);
-    if (error.code == ErrorCode::lease_lost) {
+    const bool is_gone =
+        error.code == ErrorCode::not_found && removed_->contains(holding.lease.job);
+    demand(is_gone || error.code == ErrorCode::lease_lost || error.code == ErrorCode::conflict,
+           holding.lease, ": ", error.message);
+    if (is_gone || error.code == ErrorCode::lease_lost) {
         demand(holding.is_over() || had_ended || holding.alive_until <= heard, holding.lease,
                " was refused while it was alive");
     }
@@ -214,11 +216,13 @@ void Ledger::refused(Holding& holding, const Error& error, Timestamp asked, Time
 
 // ── the end ──
 
-void Ledger::look_at_the_end(JobReader& reader) {
+void Ledger::look_at_the_end(Checker& checker) {
     std::map<std::string, int> found;
     int replays = 0;
-    for (const JobId id : reader.ids_after({}, 1'000'000)) {
-        const Job job = *reader.find_one(id);
+    std::vector<JobId> all = checker.reader().ids_after({}, 1'000'000);
+    all.insert(all.end(), removed_->begin(), removed_->end());
+    for (const JobId id : all) {
+        const Job job = *checker.last_seen(id);
         replays += job.spec->replay_of.has_value();
         if (job.spec->replay_of) continue;
         demand(references_.contains(job.spec->correlation_id), job, " came from nowhere");
@@ -230,21 +234,24 @@ void Ledger::look_at_the_end(JobReader& reader) {
     }
     demand(replays <= replays_asked_, "there are more replays than were asked for");
     for (const auto& [id, kept] : lines_) {
+        if (removed_->contains(id)) continue;
         std::set<std::string> missing = kept;
-        for (const LogLine& line : reader.logs(id, 0, 10'000)) missing.erase(line.message);
+        for (const LogLine& line : checker.reader().logs(id, 0, 10'000)) {
+            missing.erase(line.message);
+        }
         demand(missing.empty(), "a line of a log was acknowledged and is lost");
     }
     for (const auto& [id, source] : replays_) {
-        const auto job = reader.find_one(id);
+        const auto job = checker.last_seen(id);
         demand(job && job->spec->replay_of == source, "a replay is lost");
     }
     for (const auto& [id, state] : ends_) {
-        const auto job = reader.find_one(id);
+        const auto job = checker.last_seen(id);
         demand(job && job->now.state == state, *job, ": somebody was told that it is ",
                to_text(state));
     }
     for (const auto& [id, result] : results_) {
-        demand(reader.find_one(id)->now.result == result, "a result was not kept");
+        demand(checker.last_seen(id)->now.result == result, "a result was not kept");
     }
 }
 

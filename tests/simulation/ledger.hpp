@@ -71,8 +71,12 @@ class Ledger {
     };
     const std::vector<Sent>& sent() const { return sent_; }
 
-    // Everything has ended: what was acknowledged is there, once; what is there was asked for.
-    void look_at_the_end(JobReader& reader);
+    // Jobs that are gone since they had ended long enough ago; of these nobody is told anything.
+    void hear_of_removals(const std::set<JobId>& removed) { removed_ = &removed; }
+
+    // Everything has ended: what was acknowledged is there, once, or was until it was removed; what
+    // is there was asked for.
+    void look_at_the_end(Checker& checker);
 
   private:
     void check_alone(const Holding& newcomer, Timestamp asked, Timestamp heard) const;
@@ -90,6 +94,7 @@ class Ledger {
     std::map<JobId, LeaseToken> newest_;
     std::vector<Sent> sent_;
     Timestamp full_since_{};
+    const std::set<JobId>* removed_ = nullptr;
 };
 
 }  // namespace sluice::simulation

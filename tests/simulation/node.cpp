@@ -48,6 +48,7 @@ void Node::boot() {
     for (int i = 0; i < count_; ++i) {
         Engine::Options options;
         options.delays = delays_.get();
+        options.retention = around_.retention;
         options.sweeps = i == 0;
         options.seed = around_.dice.number();
         committers_.push_back(std::make_unique<Committer>(

@@ -48,6 +48,7 @@ struct Surroundings {
     DatabaseClock database_clock{};
     bool disk_is_full = false;
     int reserve = 0;  // sessions that fit on a full disk, once the reserve was given up
+    Retention retention{};
 };
 
 // A process of the engine: one committer or a few, each of which takes what has arrived, has its

@@ -211,6 +211,9 @@ Task<void> World::say_again(std::size_t place, Report said) {
     demand(!differs || !reply.is_ok(), lease, " reported two outcomes");
     if (differs || !reply.answer) co_return;
     if (!reply.is_ok() && is_passing(reply.answer->error().code)) co_return;
+    if (refusal(*reply.answer) == ErrorCode::not_found && checker_.removed().contains(lease.job)) {
+        co_return;
+    }
     demand(reply.is_ok() && (*reply.answer)->now.state == answer.now.state &&
                (*reply.answer)->now.attempt == answer.now.attempt,
            lease, ": a repeated report was not answered like the first");

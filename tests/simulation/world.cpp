@@ -29,6 +29,12 @@ World::World(Disk& disk, WorldOptions options)
     // Nodes that share a database go on evenly when its clock is set. A node alone goes by its
     // machine's: when it starts after that was set, its store gives all leases a new term.
     checker_.expect_times_in_order(weather_.clock_steps == 0 || disk.is_shared());
+    // How old a job is, is judged by a clock that nobody sets.
+    if (!options.calm && weather_.clock_steps == 0 && options.seed % 4 == 0) {
+        retention_ = 5s + 1s * static_cast<int>(options.seed / 4 % 20);
+        around_.retention = Retention(retention_);
+    }
+    ledger_.hear_of_removals(checker_.removed());
     for (int i = 0; i < nodes; ++i) {
         nodes_.push_back(std::make_unique<Node>(around_, i, committers));
     }
@@ -50,9 +56,9 @@ void World::play() {
         while (timeline_.step(chaos_end_)) {
         }
         heal();
-        checker_.look_at_all();
+        checker_.look_at_all(last_removal());
         checker_.look_at_the_end();
-        ledger_.look_at_the_end(checker_.reader());
+        ledger_.look_at_the_end(checker_);
     } catch (const Violation& violation) {
         const Duration time = timeline_.now() - at(0);
         throw Violation("after " + std::to_string(to_millis(time)) + " ms: " + violation.what());
@@ -71,6 +77,12 @@ void World::heal() {
         if (timeline_.step(end)) continue;
         throw Violation("not everything has finished: " + checker_.open_jobs());
     }
+}
+
+// What ended before this may have been removed by now.
+std::optional<Timestamp> World::last_removal() const {
+    if (retention_ == Duration{}) return std::nullopt;
+    return timeline_.now() + clock_off_ - retention_;
 }
 
 bool World::is_alone() const {
@@ -115,13 +127,13 @@ void World::after(Node& node, Batch& batch, const Engine::Ran& ran) {
     if (ran.counts.has_failed()) {
         trouble();
         expected_.reset();
-        return checker_.look_at_all();  // nobody knows what it has done
+        return checker_.look_at_all(last_removal());  // nobody knows what it has done
     }
     if (ran.counts.room != StoreRoom::roomy) trouble();  // leases may wait for their time
     if (++looks_ % 32 == 0) {
-        checker_.look_at_all();
+        checker_.look_at_all(last_removal());
     } else {
-        checker_.look_at(ran.touched);
+        checker_.look_at(ran.touched, last_removal());
     }
     check_order(batch);
     announce(node, ran.news);
@@ -130,7 +142,7 @@ void World::after(Node& node, Batch& batch, const Engine::Ran& ran) {
     if (!was_calm) return;
     // Heartbeats leave no events, so what looks overdue is looked at again.
     const Job* overdue = checker_.overdue(node.now(), 10s);
-    if (overdue != nullptr) checker_.look_at_all();
+    if (overdue != nullptr) checker_.look_at_all(last_removal());
     overdue = checker_.overdue(node.now(), 10s);
     demand(overdue == nullptr, "nobody has dealt with the lease or deadline of ",
            overdue ? describe(*overdue) : "");
@@ -165,7 +177,7 @@ void World::died(Node& node) {
     expected_.reset();
     trouble();
     if (around_.disk.is_shared()) {
-        checker_.look_at_all();
+        checker_.look_at_all(last_removal());
         undo_unseen_step();
     }
     restart_later(node);
@@ -195,7 +207,7 @@ void World::booted(Node&) {
     trouble();
     if (around_.disk.is_shared()) return;
     checker_.use(around_.disk.reader());
-    checker_.look_at_all();
+    checker_.look_at_all(last_removal());
 }
 
 Digest World::hash() {

@@ -82,6 +82,7 @@ class World : private Onlooker {
     bool any_is_up() const;
     // By the clocks of clients, which nobody sets, or which are that of the node's machine.
     Timestamp client_time() const;
+    std::optional<Timestamp> last_removal() const;
     template <class Answer>
     void note(const char* what, const std::optional<Result<Answer>>& answer);
 
@@ -154,6 +155,7 @@ class World : private Onlooker {
     Ledger ledger_;
     // What the machine's clock is wrong by, or that of the database that nodes share.
     Duration clock_off_{};
+    Duration retention_{};  // of ended jobs; zero: for ever
     Surroundings around_;
     std::vector<std::unique_ptr<Node>> nodes_;
     std::list<Task<void>> actors_;

@@ -73,6 +73,7 @@ class FaultyStore::FaultySession : public Session {
         used();
         return entities_;
     }
+    ArchiveStore& archive() override { return used().archive(); }
 
     void commit() override {
         if (plan_ && plan_->moment != Moment::after_commit) fail(*plan_, "before the commit");

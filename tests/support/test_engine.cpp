@@ -66,9 +66,11 @@ Report report_of(const Job& job, Outcome outcome, std::string error_code) {
     return report;
 }
 
-TestEngine::TestEngine() : own_(own_store()), store_(*own_), engine_(store_, Engine::Options{}) {}
+TestEngine::TestEngine(Engine::Options options)
+    : own_(own_store()), store_(*own_), engine_(store_, options) {}
 
-TestEngine::TestEngine(Store& store) : store_(store), engine_(store_, Engine::Options{}) {}
+TestEngine::TestEngine(Store& store, Engine::Options options)
+    : store_(store), engine_(store_, options) {}
 
 Engine::Ran TestEngine::run(Batch& batch) {
     Engine::Ran ran = engine_.run(batch, now_);

@@ -51,8 +51,8 @@ class TestEngine {
   public:
     // On a store of its own: in memory, or in a file or the database of the tests when the
     // environment variable SLUICE_TEST_STORE says "sqlite" or "postgres".
-    TestEngine();
-    explicit TestEngine(Store& store);
+    explicit TestEngine(Engine::Options options = {});
+    explicit TestEngine(Store& store, Engine::Options options = {});
 
     Timestamp now() const { return now_; }
     Engine& engine() { return engine_; }

@@ -182,6 +182,35 @@ class IdempotencyStore {
     virtual int forget_before(Timestamp time, int limit) = 0;
 };
 
+// What is to be known of an ended job before it is looked at more closely.
+struct EndedJob {
+    JobId id;
+    JobState state = JobState::succeeded;
+    Timestamp completed_at{};
+    std::int64_t rows = 0;  // how many events and log lines it has
+
+    bool operator==(const EndedJob&) const = default;
+};
+
+// Ended jobs, for their removal.
+class ArchiveStore {
+  public:
+    virtual ~ArchiveStore() = default;
+
+    // Jobs with ids above `after` and below `before` that have ended and have no lease, in the
+    // order of their ids, `limit` at the most. A store that is shared may leave out those that
+    // another node looks after, or that it removes by itself.
+    virtual std::vector<EndedJob> ended(JobId after, JobId before, int limit) = 0;
+
+    // Those of these ended jobs that no open job depends on and no idempotency key stands for. No
+    // other session makes them needed until this one ends; what another one works on is left out.
+    virtual std::vector<JobId> unneeded(std::span<const JobId> ids) = 0;
+
+    // Removes these ended jobs with all that is only theirs: their events, log lines and
+    // dependencies. What other jobs or entities say of them stays.
+    virtual void remove(std::span<const JobId> ids) = 0;
+};
+
 // What a session is going to decide on.
 struct Subjects {
     std::vector<JobId> leased{};  // what workers have said something about
@@ -210,6 +239,7 @@ class Session {
     virtual HistoryStore& history() = 0;
     virtual IdempotencyStore& idempotency() = 0;
     virtual EntityStore& entities() = 0;
+    virtual ArchiveStore& archive() = 0;
 
     // When this returns, everything that was written is on disk and visible to readers.
     virtual void commit() = 0;

@@ -4,11 +4,20 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "application/ports/store.hpp"
 
 namespace sluice {
+
+// One run of a duty; see application/duties.hpp for their names.
+struct DutyRun {
+    std::string_view duty;
+    std::int64_t items = 0;  // what it dealt with
+    Timestamp at{};
+    bool failed = false;  // nothing of it was kept
+};
 
 // What one commit did.
 struct CommitRecord {
@@ -20,6 +29,7 @@ struct CommitRecord {
     std::int64_t leases_extended = 0;
     std::int64_t leases_expired = 0;
     std::int64_t log_lines = 0;
+    std::vector<DutyRun> duties{};
     std::optional<std::size_t> waiting_claims{};  // nothing where none ever wait
     StoreRoom room = StoreRoom::roomy;
     Duration took{};
@@ -28,12 +38,15 @@ struct CommitRecord {
     bool has_failed() const { return !failure.empty(); }
 };
 
-// Who counts. Called by the committing thread.
+// What happens is counted here. Called by any thread.
 class Telemetry {
   public:
     virtual ~Telemetry() = default;
 
     virtual void committed(const CommitRecord& record) = 0;
+
+    // A duty that has no commit of the engine's ran.
+    virtual void ran(const DutyRun&) {}
 };
 
 }  // namespace sluice

@@ -225,6 +225,11 @@ EntityStore& MemorySession::entities() {
     return entities_;
 }
 
+ArchiveStore& MemorySession::archive() {
+    check(lock_.owns_lock(), "a session is not used after its commit");
+    return archive_;
+}
+
 void MemorySession::commit() {
     check(lock_.owns_lock(), "a session is committed once");
     check(work_.taken.empty(), "what was taken from the queue is leased in the same session");

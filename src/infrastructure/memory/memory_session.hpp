@@ -122,6 +122,18 @@ class MemoryIdempotency : public IdempotencyStore {
     MemoryWork& work_;
 };
 
+class MemoryArchive : public ArchiveStore {
+  public:
+    explicit MemoryArchive(MemoryWork& work) : work_(work) {}
+
+    std::vector<EndedJob> ended(JobId after, JobId before, int limit) override;
+    std::vector<JobId> unneeded(std::span<const JobId> ids) override;
+    void remove(std::span<const JobId> ids) override;
+
+  private:
+    MemoryWork& work_;
+};
+
 // A MemoryStore's session: it holds the store's lock until it is committed or gone. Its parts must
 // not be used after the commit.
 class MemorySession : public Session {
@@ -134,6 +146,7 @@ class MemorySession : public Session {
     HistoryStore& history() override;
     IdempotencyStore& idempotency() override;
     EntityStore& entities() override;
+    ArchiveStore& archive() override;
     void commit() override;
 
   private:
@@ -144,6 +157,7 @@ class MemorySession : public Session {
     MemoryLeases leases_{work_};
     MemoryHistory history_{work_};
     MemoryIdempotency idempotency_{work_};
+    MemoryArchive archive_{work_};
 };
 
 }  // namespace sluice

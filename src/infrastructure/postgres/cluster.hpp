@@ -48,6 +48,9 @@ struct Cluster {
     ClusterTime time;
     DueMark lease_due;  // a lease runs out or a deadline comes
     DueMark timed_due;  // a queued job's time comes
+    // Ended jobs with smaller ids are removed one by one: what could be dropped with its window is
+    // gone. The housekeeper of the node that has the duty moves it; without a watch it is anything.
+    std::atomic<JobId> thinned_below{newest};
 };
 
 }  // namespace sluice::postgres

@@ -44,8 +44,11 @@ WHERE j.entity_id IS NOT NULL AND d.id = j.id AND d.state = 2 AND d.entity_id IS
 
 }  // namespace
 
-Housekeeper::Housekeeper(Options options, const ClusterTime& time)
-    : options_(std::move(options)), time_(time), thread_([this] { run(); }) {}
+Housekeeper::Housekeeper(Options options, Cluster& cluster)
+    : options_(std::move(options)),
+      cluster_(cluster),
+      time_(cluster.time),
+      thread_([this] { run(); }) {}
 
 Housekeeper::~Housekeeper() {
     {
@@ -87,23 +90,44 @@ void Housekeeper::run() {
 
 void Housekeeper::work(bool is_busy) {
     if (since_boot() >= windows_due_) {
-        ensure_windows(connection(), time_.now());
+        run_duty(duty::windows, [this] {
+            ensure_windows(connection(), time_.now());
+            return 0;
+        });
         windows_due_ = since_boot() + windows_period;
-        connection().execute(name_projects);
-        connection().execute(name_entities);
+        run_duty(duty::older_nodes, [this] {
+            connection().execute(name_projects);
+            connection().execute(name_entities);
+            return 0;
+        });
     }
-    if (options_.retention > Duration{0} && since_boot() >= drop_due_) {
-        drop_windows();
+    if (options_.retention != Retention{} && since_boot() >= drop_due_) {
+        run_duty(duty::old_windows, [this] { return drop_windows(); });
         drop_due_ = since_boot() + drop_period;
     }
     if (is_busy && since_boot() >= vacuum_due_) {
         const Duration start = since_boot();
-        vacuum();
+        run_duty(duty::vacuum, [this] { return vacuum(); });
         // When something old keeps it from cleaning up it would be at it all the time.
         const Duration took = since_boot() - start;
         vacuum_due_ = since_boot() + std::max(vacuum_period, 10 * took);
     }
     last_failure_.clear();
+}
+
+void Housekeeper::run_duty(DutyName name, const std::function<int()>& work) {
+    DutyRun run{.duty = name.name, .at = time_.now(), .failed = true};
+    const auto tell = [&] {
+        if (options_.on_duty) options_.on_duty(run);
+    };
+    try {
+        run.items = work();
+    } catch (const std::runtime_error&) {
+        tell();
+        throw;
+    }
+    run.failed = false;
+    tell();
 }
 
 Connection& Housekeeper::connection() {
@@ -125,17 +149,21 @@ void Housekeeper::disconnect() {
     connection_.reset();
 }
 
-void Housekeeper::drop_windows() {
-    for (const std::string& date :
-         drop_ended_windows(connection(), time_.now(), options_.retention)) {
-        log::info("dropped the jobs of a day, all ended before the retention",
+// Once it has dropped what it can, the engine removes one by one what can go of the rest.
+int Housekeeper::drop_windows() {
+    const DroppedWindows dropped =
+        drop_ended_windows(connection(), time_.now(), options_.retention);
+    for (const std::string& date : dropped.dates) {
+        log::info("dropped the jobs of a week, all ended before the retention",
                   R"("date":")" + date + '"');
     }
+    cluster_.thinned_below = dropped.past_below;
+    return static_cast<int>(dropped.dates.size());
 }
 
 // Each table by itself, since VACUUM is no part of a transaction. Its end is not cut off: that
 // would take a lock against everybody, for room that is used again at once.
-void Housekeeper::vacuum() {
+int Housekeeper::vacuum() {
     const Connection::Ticket ticket = connection().post(find_littered);
     connection().sync();
     const Result littered = connection().take(ticket);
@@ -144,6 +172,7 @@ void Housekeeper::vacuum() {
             "VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON, TRUNCATE OFF, PARALLEL 0) " +
             connection().schema().quoted() + "." + Row(littered, i).text());
     }
+    return littered.rows();
 }
 
 void Housekeeper::log_failure(const std::string& failure) {

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 
-#include "infrastructure/postgres/cluster_time.hpp"
+#include "application/duties.hpp"
+#include "infrastructure/postgres/cluster.hpp"
 #include "infrastructure/postgres/direct_connection.hpp"
 
 namespace sluice::postgres {
@@ -18,10 +20,11 @@ class Housekeeper {
   public:
     struct Options {
         Urls urls;
-        Duration retention{};  // of ended jobs; zero: for ever
+        Retention retention{};                          // of ended jobs
+        std::function<void(const DutyRun&)> on_duty{};  // hears of each run, on this one's thread
     };
 
-    Housekeeper(Options options, const ClusterTime& time);
+    Housekeeper(Options options, Cluster& cluster);
 
     // Stops at once, in the middle of a statement if need be.
     ~Housekeeper();
@@ -33,13 +36,16 @@ class Housekeeper {
   private:
     void run();
     void work(bool is_busy);
+    // Runs the work, which returns how much it has dealt with, and tells of it.
+    void run_duty(DutyName name, const std::function<int()>& work);
     Connection& connection();
     void disconnect();
-    void drop_windows();
-    void vacuum();
+    int drop_windows();
+    int vacuum();
     void log_failure(const std::string& failure);
 
     const Options options_;
+    Cluster& cluster_;
     const ClusterTime& time_;
     std::unique_ptr<Connection> connection_;
     Duration windows_due_{};  // since boot, as the others

@@ -39,17 +39,18 @@ class PostgresHousekeeper : public testing::Test {
     }
 
     Housekeeper::Options options(Duration retention) const {
-        return {.urls = {.direct = url, .common = url}, .retention = retention};
+        return {.urls = {.direct = url, .common = url}, .retention = Retention(retention)};
     }
 
     const std::string url = fresh_database();
     Connection connection{{.url = url}};
-    ClusterTime time;
+    Cluster cluster{url, "test"};
+    ClusterTime& time = cluster.time;
 };
 
 TEST_F(PostgresHousekeeper, AddsWindowsAndDropsThoseThatAreOver) {
     time.set(time.now() + 100 * 24h);
-    Housekeeper housekeeper(options(30 * 24h), time);
+    Housekeeper housekeeper(options(30 * 24h), cluster);
 
     housekeeper.look_around(false);
 
@@ -70,21 +71,21 @@ SELECT n, 'default', 'q', 't', 0, n, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, N
 FROM generate_series(1, 4) n;
 INSERT INTO done (id, state, completed_at, attempt, log_seq, event_seq, head_hash)
 SELECT id, CASE id WHEN 3 THEN 2 ELSE 3 END, 1, 1, 0, 2, sha256('') FROM job)sql");
-    Housekeeper housekeeper(options(0s), time);
+    Housekeeper housekeeper(options(0s), cluster);
 
     housekeeper.look_around(false);
 
-    EXPECT_TRUE(eventually_one(
-        "SELECT count(*) FROM done WHERE id = 1 AND project = 'p' AND type = 't'"));
-    EXPECT_TRUE(eventually_one(
-        "SELECT count(*) FROM done WHERE id = 3 AND entity_id = 's' AND type = 't'"))
+    EXPECT_TRUE(
+        eventually_one("SELECT count(*) FROM done WHERE id = 1 AND project = 'p' AND type = 't'"));
+    EXPECT_TRUE(
+        eventually_one("SELECT count(*) FROM done WHERE id = 3 AND entity_id = 's' AND type = 't'"))
         << "what the success was about";
     EXPECT_EQ(ask("SELECT count(*) FROM done WHERE project IS NULL AND type IS NULL"), 2);
 }
 
 TEST_F(PostgresHousekeeper, KeepsEverythingWhenNothingIsSaid) {
     time.set(time.now() + 100 * 24h);
-    Housekeeper housekeeper(options(0s), time);
+    Housekeeper housekeeper(options(0s), cluster);
 
     housekeeper.look_around(false);
 
@@ -102,7 +103,7 @@ TEST_F(PostgresHousekeeper, VacuumsWhatIsLittered) {
     }
     const std::string counts = " FROM pg_stat_user_tables WHERE relname = 'ready'";
     ASSERT_TRUE(eventually_one("SELECT n_dead_tup > 20000" + counts));
-    Housekeeper housekeeper(options(0s), time);
+    Housekeeper housekeeper(options(0s), cluster);
 
     // A snapshot of the server's own, such as for statistics, may keep a first vacuum from
     // cleaning.
@@ -113,7 +114,7 @@ TEST_F(PostgresHousekeeper, VacuumsWhatIsLittered) {
 TEST_F(PostgresHousekeeper, StopsInTheMiddleOfAStatement) {
     time.set(time.now() + 100 * 24h);
     connection.execute("BEGIN; LOCK TABLE lease");
-    auto housekeeper = std::make_unique<Housekeeper>(options(30 * 24h), time);
+    auto housekeeper = std::make_unique<Housekeeper>(options(30 * 24h), cluster);
     housekeeper->look_around(false);
     ASSERT_TRUE(
         eventually_one("SELECT count(*) FROM pg_locks WHERE NOT granted "

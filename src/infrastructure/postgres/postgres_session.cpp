@@ -88,7 +88,8 @@ PostgresSession::PostgresSession(Writer& writer, Cluster& cluster)
       jobs_(work_, entities_.view()),
       leases_(work_),
       history_(work_),
-      idempotency_(work_) {
+      idempotency_(work_),
+      archive_(work_) {
     work_.connection.begin();
 }
 

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "infrastructure/postgres/postgres_archive.hpp"
 #include "infrastructure/postgres/postgres_entities.hpp"
 #include "infrastructure/postgres/postgres_jobs.hpp"
 #include "infrastructure/postgres/postgres_leases.hpp"
@@ -48,6 +49,7 @@ class PostgresSession : public Session {
     HistoryStore& history() override { return history_; }
     IdempotencyStore& idempotency() override { return idempotency_; }
     EntityStore& entities() override { return entities_; }
+    ArchiveStore& archive() override { return archive_; }
     void commit() override;
 
   private:
@@ -61,6 +63,7 @@ class PostgresSession : public Session {
     PostgresLeases leases_;
     PostgresHistory history_;
     PostgresIdempotency idempotency_;
+    PostgresArchive archive_;
     bool is_over_ = false;
 };
 

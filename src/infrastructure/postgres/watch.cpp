@@ -54,7 +54,8 @@ Watch::Watch(Cluster& cluster, Options options)
       urls_{.direct = std::move(options.listen_url),
             .common = cluster.url,
             .node_mark = cluster.mark()},
-      retention_(options.retention) {}
+      retention_(options.retention),
+      on_duty_(std::move(options.on_duty)) {}
 
 Watch::~Watch() {
     stop();
@@ -62,8 +63,10 @@ Watch::~Watch() {
 
 void Watch::start(OnHint on_hint) {
     on_hint_ = std::move(on_hint);
+    cluster_.thinned_below = JobId{};  // until the housekeeper has looked at the windows
     housekeeper_ = std::make_unique<Housekeeper>(
-        Housekeeper::Options{.urls = urls_, .retention = retention_}, cluster_.time);
+        Housekeeper::Options{.urls = urls_, .retention = retention_, .on_duty = on_duty_},
+        cluster_);
     running_ = true;
     thread_ = std::thread([this] { run(); });
 }
@@ -169,7 +172,11 @@ void Watch::look_around() {
         connection_->sync();
     }
     const bool is_busy = std::exchange(commits_, seen.commits) != seen.commits;
-    if (seen.has_duty) housekeeper_->look_around(is_busy);
+    if (seen.has_duty) {
+        housekeeper_->look_around(is_busy);
+    } else {
+        cluster_.thinned_below = JobId{};  // another node's housekeeper has seen to it
+    }
     cluster_.timed_due.lower(seen.timed_due);
     cluster_.lease_due.lower(seen.lease_due);
     const Timestamp due = std::min(seen.timed_due, seen.lease_due);

@@ -31,7 +31,8 @@ class Watch : public Wakeups {
 
     struct Options {
         std::string listen_url;  // past any pooler; may be that of the cluster
-        Duration retention{};    // of ended jobs; zero: for ever
+        Retention retention{};   // of ended jobs
+        std::function<void(const DutyRun&)> on_duty{};  // hears of each run of the housekeeper
     };
 
     // All that is given must outlive the watch.
@@ -73,7 +74,8 @@ class Watch : public Wakeups {
 
     Cluster& cluster_;
     const Urls urls_;
-    const Duration retention_;
+    const Retention retention_;
+    const std::function<void(const DutyRun&)> on_duty_;
     std::mutex hint_mutex_;
     OnHint on_hint_;  // none: nobody wants to hear any more
     Outbox outbox_;

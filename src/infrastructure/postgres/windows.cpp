@@ -9,6 +9,7 @@ namespace {
 constexpr int tick_shift = 22;  // of the milliseconds in an id
 constexpr Timestamp first_week = from_micros(1'577'836'800'000'000);  // 2020-01-01
 constexpr std::int64_t week_millis = 604'800'000;
+constexpr Duration nodes_differ_by = std::chrono::seconds(10);  // in their clocks, at the very most
 
 constexpr Query find_windows{"find_windows", R"sql(
 SELECT substr(c.relname, 5)::int8, pg_get_expr(c.relpartbound, c.oid) LIKE '%MINVALUE%'
@@ -25,7 +26,7 @@ constexpr Query be_patient{"be_patient", "SELECT set_config('statement_timeout',
 
 // Whether a window must stay, from the cheapest reason to the dearest; the first that holds is the
 // last that is looked at. Each job has at most one row in done, so that equal counts mean that all
-// have ended.
+// have ended. Cutoffs are by state, from the first one on.
 constexpr Query is_needed{"is_window_needed", R"sql(
 SELECT EXISTS (SELECT FROM lease WHERE id >= $1::int8 AND id < $2::int8)
     OR EXISTS (SELECT FROM requeued WHERE id >= $1::int8 AND id < $2::int8)
@@ -34,8 +35,18 @@ SELECT EXISTS (SELECT FROM lease WHERE id >= $1::int8 AND id < $2::int8)
     OR EXISTS (SELECT FROM parked WHERE id >= $1::int8 AND id < $2::int8)
     OR EXISTS (SELECT FROM timed WHERE id >= $1::int8 AND id < $2::int8)
     OR EXISTS (SELECT FROM ready WHERE id >= $1::int8 AND id < $2::int8)
+    OR EXISTS (SELECT FROM idempotency WHERE at < $4::int8)
+    OR EXISTS (SELECT FROM job j JOIN done d ON d.id = j.id
+               WHERE j.id >= $1::int8 AND j.id < $2::int8 AND d.id >= $1::int8 AND d.id < $2::int8
+                   AND j.entity_id IS NOT NULL AND d.state = 2)
     OR EXISTS (SELECT FROM done
-               WHERE id >= $1::int8 AND id < $2::int8 AND completed_at >= $3::int8)
+               WHERE id >= $1::int8 AND id < $2::int8
+                   AND completed_at >= ($3::int8[])[state + 1])
+    OR EXISTS (SELECT FROM job j, unnest(string_to_array(j.depends_on, ',')) needed
+               WHERE j.depends_on IS NOT NULL
+                   AND CASE WHEN needed ~ '^[0-9]+$' THEN needed::numeric END >= $1::int8
+                   AND CASE WHEN needed ~ '^[0-9]+$' THEN needed::numeric END < $2::int8
+                   AND NOT EXISTS (SELECT FROM done d WHERE d.id = j.id))
     OR (SELECT count(*) FROM job WHERE id >= $1::int8 AND id < $2::int8)
         <> (SELECT count(*) FROM done WHERE id >= $1::int8 AND id < $2::int8))sql"};
 
@@ -85,11 +96,12 @@ void ensure(Connection& connection, const std::vector<std::int64_t>& weeks) {
     connection.commit();
 }
 
-bool must_stay(Connection& connection, const Window& window, Timestamp cutoff) {
+bool must_stay(Connection& connection, const Window& window,
+               const std::vector<std::int64_t>& cutoffs) {
     connection.begin();
     connection.send(be_patient);
-    const Result answer =
-        connection.ask(is_needed, Params(window.first_id(), window.end_id(), cutoff));
+    const Result answer = connection.ask(
+        is_needed, Params(window.first_id(), window.end_id(), cutoffs, window.end()));
     connection.commit();
     return Row(answer, 0).flag();
 }
@@ -97,17 +109,25 @@ bool must_stay(Connection& connection, const Window& window, Timestamp cutoff) {
 // To drop a partition locks its parent against everybody, and whoever comes waits behind us. So we
 // wait for each of the four locks no longer than a tenth of a second, together less than a
 // committer waits for a lock. They are taken in one order before anything is dropped.
-bool drop(Connection& connection, const Window& window) {
+// `newer`: no job with a smaller id was submitted since it was asked whether the window must stay.
+bool drop(Connection& connection, const Window& window, JobId newer) {
     const std::string week = std::to_string(window.week);
+    const auto is_within = [&](const std::string& id) {
+        return id + " >= " + std::to_string(window.first_id()) + " AND " + id + " < " +
+               std::to_string(window.end_id());
+    };
     try {
         connection.execute(
             "SET LOCAL lock_timeout = '100ms';"
             "LOCK TABLE ONLY job, ONLY done, ONLY event, ONLY log "
             "IN ACCESS EXCLUSIVE MODE;"
-            // Whoever has begun to wait for one of its jobs since we looked has committed by now.
-            "DO $$ BEGIN IF EXISTS (SELECT FROM blocker WHERE depends_on >= " +
-            std::to_string(window.first_id()) + " AND depends_on < " +
-            std::to_string(window.end_id()) +
+            // Whatever has come to depend on one of its jobs since then has committed by now.
+            "DO $$ BEGIN IF EXISTS (SELECT FROM blocker WHERE " +
+            is_within("depends_on") +
+            ") OR EXISTS (SELECT FROM job j, unnest(string_to_array(depends_on, ',')) "
+            "needed WHERE j.id >= " +
+            std::to_string(newer.value) + " AND depends_on IS NOT NULL AND " +
+            is_within("CASE WHEN needed ~ '^[0-9]+$' THEN needed::numeric END") +
             ") THEN RAISE EXCEPTION 'the window is needed' USING ERRCODE = '55P03'; END IF; END $$;"
             "DROP TABLE job_" +
             week + ", done_" + week + ", event_" + week + ", log_" + week);
@@ -135,14 +155,20 @@ void ensure_window_for(Connection& connection, JobId id) {
     ensure(connection, {window_of(id)});
 }
 
-std::vector<std::string> drop_ended_windows(Connection& connection, Timestamp now,
-                                            Duration retention) {
-    const Timestamp cutoff = now - retention;
-    std::vector<std::string> dropped;
+DroppedWindows drop_ended_windows(Connection& connection, Timestamp now,
+                                  const Retention& retention) {
+    DroppedWindows dropped;
+    const auto cutoff = retention.latest_cutoff(now);
+    if (!cutoff) return dropped;
+    const std::vector<std::int64_t> cutoffs = retention.cutoffs(now);
+    const JobId newer = first_id_at(now - nodes_differ_by);
     for (const Window& window : all_windows(connection)) {
-        if (window.week >= week_of(now) || window.end() > cutoff) break;  // so are all after it
-        if (must_stay(connection, window, cutoff) || !drop(connection, window)) continue;
-        dropped.push_back(to_rfc3339(window.start()).substr(0, 10));
+        if (window.week >= week_of(now) || window.end() > *cutoff) break;  // so are all after it
+        if (must_stay(connection, window, cutoffs) || !drop(connection, window, newer)) {
+            dropped.past_below = JobId{window.end_id()};
+            continue;
+        }
+        dropped.dates.push_back(to_rfc3339(window.start()).substr(0, 10));
     }
     return dropped;
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "domain/retention.hpp"
 #include "infrastructure/postgres/connection.hpp"
 
 // All that belongs to the jobs of one week is in one window: see migrations/0001_jobs.sql. These
@@ -19,10 +20,17 @@ void ensure_windows(Connection& connection, Timestamp now);
 // clocks that are far ahead.
 void ensure_window_for(Connection& connection, JobId id);
 
-// Drops the windows of past weeks in which every job ended more than `retention` ago and is needed
-// by nobody, and returns their dates. Others are stopped for a moment at the most: a window whose
-// locks do not come soon is left for the next time.
-std::vector<std::string> drop_ended_windows(Connection& connection, Timestamp now,
-                                            Duration retention);
+// Drops the windows of past weeks in which every job ended longer ago than jobs of its outcome are
+// kept, and none may be needed: no open job depends on one, no idempotency key is that old, and no
+// success is about an entity, whose gates may ask for it. Others are stopped for a moment at the
+// most: a window whose locks do not come soon is left for the next time.
+struct DroppedWindows {
+    std::vector<std::string> dates{};
+    // Of the windows that are left, those below this id are past in whole: what can go of them
+    // goes job by job.
+    JobId past_below{};
+};
+DroppedWindows drop_ended_windows(Connection& connection, Timestamp now,
+                                  const Retention& retention);
 
 }  // namespace sluice::postgres

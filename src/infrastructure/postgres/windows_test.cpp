@@ -71,7 +71,7 @@ class PostgresWindows : public testing::Test {
     }
 
     std::vector<std::string> drop_after(Duration passed, Duration retention = 10 * week) {
-        return drop_ended_windows(connection, noon + passed, retention);
+        return drop_ended_windows(connection, noon + passed, Retention(retention)).dates;
     }
 
     const std::string url = fresh_database();

@@ -83,6 +83,35 @@ inline constexpr auto insert_line = insert_into<tables::log_table>;
 inline constexpr auto list_lines =
     select_from<tables::log_table> + " WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ?";
 
+// ── removal of ended jobs ──
+inline constexpr char list_ended[] = R"sql(
+SELECT d.id, d.state, d.completed_at, d.event_seq + d.log_seq FROM done d
+WHERE d.id > ? AND d.id < ? AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.id = d.id)
+ORDER BY d.id LIMIT ?)sql";
+inline constexpr char has_open_dependent[] = R"sql(
+SELECT 1 FROM dependency w WHERE w.depends_on = ?
+    AND NOT EXISTS (SELECT 1 FROM done d WHERE d.id = w.job_id))sql";
+inline constexpr char has_key[] = R"sql(
+SELECT 1 FROM job j CROSS JOIN idempotency i ON i.tenant = j.tenant AND i.key = j.idempotency_key
+WHERE j.id = ? AND j.idempotency_key IS NOT NULL
+    AND instr(',' || i.jobs || ',', ',' || j.id || ',') > 0)sql";
+inline constexpr char delete_lines[] = "DELETE FROM log WHERE job_id = ?";
+inline constexpr char delete_events[] = "DELETE FROM event WHERE job_id = ?";
+inline constexpr char delete_dependencies[] = "DELETE FROM dependency WHERE job_id = ?";
+inline constexpr char delete_done[] = "DELETE FROM done WHERE id = ?";
+inline constexpr char delete_job[] = "DELETE FROM job WHERE id = ?";
+
+// ── what duties have not dealt with ──
+inline constexpr char count_deadlines[] = R"sql(
+SELECT count(*) FROM lease l CROSS JOIN job j ON j.id = l.id
+WHERE j.timeout > 0 AND l.since + j.timeout <= ? AND NOT l.stop_requested
+    AND NOT EXISTS (SELECT 1 FROM done d WHERE d.id = l.id))sql";
+inline constexpr char count_expired[] = "SELECT count(*) FROM lease WHERE until <= ?";
+inline constexpr char count_requests[] = "SELECT count(*) FROM idempotency WHERE at < ?";
+inline constexpr char count_old_jobs[] = R"sql(
+SELECT count(*) FROM (SELECT 1 FROM done WHERE id < ? AND completed_at <
+    CASE state WHEN 2 THEN ? WHEN 3 THEN ? WHEN 4 THEN ? WHEN 5 THEN ? END LIMIT ?))sql";
+
 // ── entities ──
 inline constexpr auto find_entity =
     select_from<tables::entity_table> + " WHERE " + is_row<tables::entity_table>;

@@ -228,7 +228,10 @@ TEST_F(SqliteSchemaTest, HotQueriesNeverScanOrSort) {
              sql::delete_lease,        sql::update_done,         sql::list_events,
              sql::list_lines,          sql::find_request,        sql::forget_requests,
              sql::find_entity,         sql::list_entity_events,  sql::list_unfinished,
-             sql::walk_from_low_water, sql::read_mark,           sql::write_mark}) {
+             sql::walk_from_low_water, sql::read_mark,           sql::write_mark,
+             sql::list_ended,          sql::has_open_dependent,  sql::has_key,
+             sql::delete_lines,        sql::delete_events,       sql::delete_dependencies,
+             sql::delete_done,         sql::delete_job}) {
         const std::string steps = plan(query);
         EXPECT_EQ(steps.find("SCAN"), std::string::npos) << query << '\n' << steps;
         EXPECT_EQ(steps.find("TEMP B-TREE"), std::string::npos) << query << '\n' << steps;

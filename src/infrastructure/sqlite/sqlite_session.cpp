@@ -58,6 +58,7 @@ Writer::Writer(Connection opened)
       leases(connection.get(), queries, index, marks),
       history(connection.get()),
       idempotency(connection.get()),
+      archive(connection.get()),
       begin(connection.get(), "BEGIN IMMEDIATE"),
       commit(connection.get(), "COMMIT") {}
 

@@ -6,6 +6,7 @@
 #include "infrastructure/sqlite/marks.hpp"
 #include "infrastructure/sqlite/queue_index.hpp"
 #include "infrastructure/sqlite/reserve.hpp"
+#include "infrastructure/sqlite/sqlite_archive.hpp"
 #include "infrastructure/sqlite/sqlite_entities.hpp"
 #include "infrastructure/sqlite/sqlite_jobs.hpp"
 #include "infrastructure/sqlite/sqlite_leases.hpp"
@@ -54,6 +55,7 @@ struct Writer {
     SqliteLeases leases;
     SqliteHistory history;
     SqliteIdempotency idempotency;
+    SqliteArchive archive;
     Statement begin;
     Statement commit;
 };
@@ -72,6 +74,7 @@ class SqliteSession final : public Session {
     HistoryStore& history() override { return writer_.history; }
     IdempotencyStore& idempotency() override { return writer_.idempotency; }
     EntityStore& entities() override { return writer_.entities; }
+    ArchiveStore& archive() override { return writer_.archive; }
     void commit() override;
 
   private:

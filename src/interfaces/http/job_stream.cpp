@@ -64,6 +64,10 @@ class JobSource : public StreamSource {
         const auto logs = reader.logs(job_, place_.log_seq, chunk_items);
         const std::optional<Job> job = reader.find_one(job_);
         StreamChunk chunk;
+        if (!job) {  // it has ended and was removed
+            chunk.ended = true;
+            return chunk;
+        }
         auto event = events.begin();
         auto log = logs.begin();
         while (!chunk.ended && chunk.text.size() < chunk_bytes) {

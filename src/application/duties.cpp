@@ -1,0 +1,104 @@
+#include "application/duties.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "application/expire_leases.hpp"
+#include "domain/check.hpp"
+
+namespace sluice {
+
+using namespace std::chrono_literals;
+
+// One row of the table.
+struct Duties::Duty {
+    DutyName name;
+    Turn turn;
+    // The moment is the store's, or a period after the last run.
+    enum { when_store_says, with_a_run, by_itself } when;
+    bool everywhere;  // each committer has it
+    bool needs_room;  // on the store's disk
+    Duration period;  // until the next run once all is done
+    Duration pause;   // until the next run when there is more
+    int limit;        // of one run, so that a flood does not hold the others up
+    Part (Duties::*work)(Transaction& tx, int limit);
+};
+
+// Deadlines come before leases: a job that has run into both has timed out. Retention yields after
+// each small part to what has come meanwhile, so that its part bounds what a commit waits for it.
+std::span<const Duties::Duty> Duties::table() {
+    using enum Turn;
+    static constexpr Duty rows[] = {
+        {duty::deadlines, after_workers, Duty::when_store_says, false, false, 0s, 0s, 1000,
+         &Duties::end_overdue},
+        {duty::leases, after_workers, Duty::when_store_says, false, false, 0s, 0s, 1000,
+         &Duties::expire},
+        {duty::keys, last, Duty::with_a_run, true, false, 2min, 0s, 1000, &Duties::forget_keys},
+        {duty::workers, last, Duty::with_a_run, true, false, 2min, 0s, 0, &Duties::forget_workers},
+        {duty::retention, last, Duty::by_itself, false, true, 10s, 20ms, 100, &Duties::remove_jobs},
+    };
+    static_assert(std::size(rows) == duties_count);
+    return rows;
+}
+
+Duties::Duties(Options options, Workers& workers)
+    : options_(options), workers_(workers), old_jobs_(options.retention) {
+    if (options_.retention == Retention{}) due_.back() = never;
+}
+
+void Duties::run(Transaction& tx, Turn turn, StoreRoom room) {
+    for (std::size_t i = 0; i < due_.size(); ++i) {
+        const Duty& duty = table()[i];
+        const Timestamp due = duty.when == Duty::when_store_says ? store_due_ : due_[i];
+        if (duty.turn != turn || due > tx.now()) continue;
+        if (!duty.everywhere && !options_.sweeps) continue;
+        Part part;
+        if (!duty.needs_room || room == StoreRoom::roomy) {
+            runs_.push_back({.duty = duty.name.name, .at = tx.now()});
+            part = (this->*duty.work)(tx, duty.limit);
+            runs_.back().items = part.items;
+        }
+        due_[i] = tx.now() + (part.more ? duty.pause : duty.period);
+    }
+}
+
+Timestamp Duties::next_due() const {
+    if (!options_.sweeps) return never;
+    Timestamp next = store_due_;
+    for (std::size_t i = 0; i < due_.size(); ++i) {
+        if (table()[i].when == Duty::by_itself) next = std::min(next, due_[i]);
+    }
+    return next;
+}
+
+std::vector<DutyRun> Duties::take_runs(bool committed) {
+    std::vector<DutyRun> runs = std::exchange(runs_, {});
+    for (DutyRun& run : runs) run.failed = !committed;
+    return runs;
+}
+
+Duties::Part Duties::end_overdue(Transaction& tx, int limit) {
+    return {.items = end_overdue_jobs(tx, limit)};
+}
+
+Duties::Part Duties::expire(Transaction& tx, int limit) {
+    return {.items = expire_leases(tx, limit)};
+}
+
+Duties::Part Duties::forget_keys(Transaction& tx, int limit) {
+    const Timestamp before = tx.now() - options_.idempotency_memory;
+    const int forgotten = tx.idempotency().forget_before(before, limit);
+    return {.items = forgotten, .more = forgotten == limit};
+}
+
+Duties::Part Duties::forget_workers(Transaction& tx, int) {
+    workers_.forget_old(tx.now());
+    return {};
+}
+
+Duties::Part Duties::remove_jobs(Transaction& tx, int limit) {
+    const int removed = old_jobs_.run(tx, limit);
+    return {.items = removed, .more = !old_jobs_.has_seen_all()};
+}
+
+}  // namespace sluice

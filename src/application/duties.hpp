@@ -1,0 +1,102 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "application/remove_old_jobs.hpp"
+#include "application/transaction.hpp"
+#include "application/workers.hpp"
+
+namespace sluice {
+
+// Everything that is done without being asked for, by whom, and what its items are. Metrics and
+// documents go by these names; docs/architecture.md says how to add one.
+struct DutyName {
+    std::string_view name;
+    std::string_view items;
+};
+
+namespace duty {
+// The engine, in its transactions.
+inline constexpr DutyName deadlines{"deadlines", "jobs whose deadline has come"};
+inline constexpr DutyName leases{"leases", "leases that ran out"};
+inline constexpr DutyName keys{"idempotency_keys", "idempotency keys that were forgotten"};
+inline constexpr DutyName workers{"workers", "nothing: workers that were not seen are forgotten"};
+inline constexpr DutyName retention{"retention", "jobs that were removed"};
+// The housekeeper of a PostgreSQL store, on the node that has the duty.
+inline constexpr DutyName windows{"windows", "nothing: windows of the next weeks are there"};
+inline constexpr DutyName old_windows{"old_windows", "windows that were dropped"};
+inline constexpr DutyName older_nodes{
+    "older_nodes", "nothing: what nodes of older versions left out is filled in"};
+inline constexpr DutyName vacuum{"vacuum", "tables of the queue that were vacuumed"};
+// The server, on its I/O thread.
+inline constexpr DutyName streams{"streams", "nothing: streams get their signs of life"};
+inline constexpr DutyName stuck{"stuck", "nothing: commands that wait for too long are answered"};
+inline constexpr DutyName access{"access", "nothing: tokens are read again"};
+inline constexpr DutyName seal{"seal", "nothing: the key of lease ids is asked for"};
+inline constexpr DutyName elsewhere{"elsewhere", "nothing: streams look for what other nodes did"};
+
+inline constexpr std::array all{deadlines, leases,      keys,        workers,  retention,
+                                windows,   old_windows, older_nodes, vacuum,   streams,
+                                stuck,     access,      seal,        elsewhere};
+}  // namespace duty
+
+// What the engine does by itself: a table of duties, each with when it is due and what it does, of
+// which one run does a bounded part. Of several committers one has most of them.
+class Duties {
+  public:
+    struct Options {
+        bool sweeps = true;  // this committer has the duties that one is enough for
+        Duration idempotency_memory{};
+        Retention retention{};
+    };
+
+    Duties(Options options, Workers& workers);
+
+    // When in a transaction a duty has its turn.
+    enum class Turn {
+        after_workers,  // what workers said in time counts, and clients see what came of it
+        last,
+    };
+
+    // Runs those of this turn that are due. What one of them has dealt with is dealt with once the
+    // transaction is committed; what is lost with one that is not, a later run finds again.
+    void run(Transaction& tx, Turn turn, StoreRoom room);
+
+    // When a duty has something to do even if no command comes, or `never`.
+    Timestamp next_due() const;
+
+    // When a lease, a deadline or a queued job is due, as the store says.
+    void store_is_due(Timestamp moment) { store_due_ = moment; }
+    void store_may_be_due(Timestamp moment) { store_due_ = std::min(store_due_, moment); }
+    bool is_store_due(Timestamp now) const { return store_due_ <= now; }
+
+    // What has run since the last call, in a transaction that was committed or was not.
+    std::vector<DutyRun> take_runs(bool committed);
+
+  private:
+    struct Duty;
+    static constexpr std::size_t duties_count = 5;
+    static std::span<const Duty> table();
+
+    struct Part {  // what one run has dealt with, and whether there is more
+        int items = 0;
+        bool more = false;
+    };
+    Part end_overdue(Transaction& tx, int limit);
+    Part expire(Transaction& tx, int limit);
+    Part forget_keys(Transaction& tx, int limit);
+    Part forget_workers(Transaction& tx, int limit);
+    Part remove_jobs(Transaction& tx, int limit);
+
+    Options options_;
+    Workers& workers_;
+    RemoveOldJobs old_jobs_;
+    Timestamp store_due_{};                      // at first: at once
+    std::array<Timestamp, duties_count> due_{};  // of each row of the table
+    std::vector<DutyRun> runs_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,104 @@
+#include "application/duties.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "support/faulty_store.hpp"
+#include "support/test_engine.hpp"
+
+namespace sluice {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::map<std::string_view, DutyRun> runs_of(const Engine::Ran& ran) {
+    std::map<std::string_view, DutyRun> runs;
+    for (const DutyRun& run : ran.counts.duties) runs[run.duty] = run;
+    return runs;
+}
+
+TEST(Duty, HasANameOfItsOwn) {
+    std::set<std::string_view> names;
+    for (const DutyName& duty : duty::all) EXPECT_TRUE(names.insert(duty.name).second) << duty.name;
+}
+
+TEST(Duty, TellsWhatItHasDealtWith) {
+    TestEngine engine;
+    engine.start(spec());
+    engine.sleep(TestEngine::term);
+
+    const auto runs = runs_of(engine.run());
+
+    ASSERT_TRUE(runs.contains("leases"));
+    EXPECT_EQ(runs.at("leases").items, 1);
+    EXPECT_EQ(runs.at("leases").at, engine.now());
+    EXPECT_FALSE(runs.at("leases").failed);
+    EXPECT_EQ(runs.at("deadlines").items, 0);
+}
+
+TEST(Duty, HasFailedWithTheCommitThatItWasPartOf) {
+    MemoryStore inner;
+    FaultyStore store(inner);
+    TestEngine engine(store);
+    const Job job = engine.start(spec());
+    engine.sleep(TestEngine::term);
+
+    store.fail_next(FaultyStore::Moment::before_commit);
+    const auto failed = runs_of(engine.run());
+    engine.sleep(2s);
+    engine.run();
+    engine.sleep(TestEngine::term);
+    engine.run();
+
+    EXPECT_TRUE(failed.at("leases").failed);
+    EXPECT_EQ(engine.find(job.spec->id).now.state, JobState::queued)
+        << "a later run finds it again";
+}
+
+TEST(Duty, OfRetentionWakesTheEngineOnlyWhereSomethingIsToGo) {
+    TestEngine without;
+    without.run();
+    EXPECT_EQ(without.engine().next_due(), never);
+
+    Engine::Options options;
+    options.retention = Retention(24h);
+    TestEngine with(options);
+    with.run();
+    EXPECT_EQ(with.engine().next_due(), with.now() + 10s);
+}
+
+TEST(Duty, OfRetentionIsThatOfTheCommitterThatSweeps) {
+    Engine::Options options;
+    options.retention = Retention(24h);
+    options.sweeps = false;
+    TestEngine engine(options);
+
+    const auto runs = runs_of(engine.run());
+
+    EXPECT_FALSE(runs.contains("retention"));
+    EXPECT_EQ(engine.engine().next_due(), never);
+}
+
+TEST(Duty, OfRetentionWaitsWhileTheDiskIsFull) {
+    MemoryStore inner;
+    FaultyStore store(inner);
+    Engine::Options options;
+    options.retention = Retention(1h);
+    TestEngine engine(store, options);
+    const Job job = engine.start(spec());
+    engine.report(job, Outcome::succeeded);
+    engine.sleep(2h);
+    store.set_full(true, 10);
+    engine.ask(submission({spec()}));
+
+    const auto runs = runs_of(engine.run());
+
+    EXPECT_FALSE(runs.contains("retention"));
+    EXPECT_GT(engine.engine().next_due(), engine.now());
+    EXPECT_TRUE(engine.store().reader()->find_one(job.spec->id));
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,339 @@
+#include "application/remove_old_jobs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "application/entity_desk.hpp"
+#include "application/gates.hpp"
+#include "application/json_values.hpp"
+#include "application/verify_history.hpp"
+#include "support/test_engine.hpp"
+
+namespace sluice {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kept = 1h;
+
+Engine::Options keeping(Retention retention) {
+    Engine::Options options;
+    options.retention = retention;
+    return options;
+}
+
+class OldJobs : public testing::Test {
+  protected:
+    bool is_there(JobId id) { return engine.store().reader()->find_one(id).has_value(); }
+
+    Job end(const JobSpec& spec, Outcome outcome = Outcome::succeeded) {
+        const Job job = engine.start(spec);
+        EXPECT_TRUE(engine.report(job, outcome));
+        return job;
+    }
+
+    TestEngine engine{keeping(Retention(kept))};
+};
+
+TEST_F(OldJobs, GoWithAllThatIsOnlyTheirs) {
+    const Job job = engine.start(spec());
+    engine.ask(AppendLogs{.lease = lease_of(job), .entries = {{.message = "one line"}}});
+    engine.report(job, Outcome::succeeded);
+
+    engine.advance(kept - 1min);
+    EXPECT_TRUE(is_there(job.spec->id)) << "it is not old enough";
+    engine.advance(3min);
+
+    EXPECT_FALSE(is_there(job.spec->id));
+    EXPECT_TRUE(engine.events(job.spec->id).empty());
+    EXPECT_TRUE(engine.logs(job.spec->id).empty());
+    EXPECT_FALSE(verify_history(*engine.store().reader()).first_break());
+}
+
+TEST_F(OldJobs, StayWhileTheyHaveNotEnded) {
+    const Job waiting = engine.submit(spec("waits"));
+    const Job runs = engine.start(spec("runs"));
+    for (const Timestamp end = engine.now() + 2 * kept; engine.now() < end; engine.advance(20s)) {
+        ASSERT_TRUE(engine.heartbeat(runs));
+    }
+
+    EXPECT_TRUE(is_there(waiting.spec->id));
+    EXPECT_TRUE(is_there(runs.spec->id));
+}
+
+TEST_F(OldJobs, AreCountedFromTheirEnd) {
+    const Job job = engine.submit(spec());
+    engine.advance(3 * kept);
+    engine.report(engine.claim_one(), Outcome::succeeded);
+
+    engine.advance(kept - 1min);
+    EXPECT_TRUE(is_there(job.spec->id));
+    engine.advance(3min);
+
+    EXPECT_FALSE(is_there(job.spec->id));
+}
+
+TEST_F(OldJobs, StayAsLongAsAnOpenJobDependsOnThem) {
+    const Job first = end(spec());
+    JobSpec dependent = spec("later");
+    dependent.depends_on = {first.spec->id};
+    const Job second = engine.submit(dependent);
+
+    engine.advance(3 * kept);
+    EXPECT_TRUE(is_there(first.spec->id));
+    engine.report(engine.claim_one(), Outcome::succeeded);
+    engine.advance(2min);
+
+    EXPECT_FALSE(is_there(first.spec->id)) << "the job that depended on it has ended";
+    EXPECT_EQ(engine.find(second.spec->id).spec->depends_on, std::vector{first.spec->id});
+}
+
+TEST_F(OldJobs, StayUntilTheirWorkerHasStopped) {
+    const Job job = engine.start(spec());
+    engine.cancel(job.spec->id);
+    for (const Timestamp end = engine.now() + 2 * kept; engine.now() < end; engine.advance(20s)) {
+        ASSERT_TRUE(engine.heartbeat(job));
+    }
+
+    EXPECT_TRUE(is_there(job.spec->id));
+    engine.advance(2 * TestEngine::term + 2min);
+    EXPECT_FALSE(is_there(job.spec->id));
+}
+
+TEST_F(OldJobs, AreStillShownAsWhatWasReplayed) {
+    const Job first = end(spec(), Outcome::failed);
+    const auto again = engine.replay(first.spec->id);
+    ASSERT_TRUE(again);
+
+    engine.advance(kept + 3min);
+
+    EXPECT_FALSE(is_there(first.spec->id)) << "a replay has all that it needs";
+    EXPECT_EQ(engine.find(again->spec->id).spec->replay_of, first.spec->id);
+}
+
+TEST_F(OldJobs, DoNotKeepARepeatedReplayFromItsAnswer) {
+    const Job first = end(spec(), Outcome::failed);
+    const ReplayJob command{.job = first.spec->id,
+                            .tenant = "default",
+                            .actor = "client",
+                            .idempotency_key = "k",
+                            .body_digest = digest(1)};
+    const auto answer = engine.ask(command);
+    ASSERT_TRUE(answer);
+
+    engine.advance(kept + 3min);
+    ASSERT_FALSE(is_there(first.spec->id));
+    const auto again = engine.ask(command);
+
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->spec->id, answer->spec->id);
+}
+
+TEST(OldJobsByOutcome, GoWhenTheirOutcomeSaysSo) {
+    Retention retention;
+    retention.set(JobState::succeeded, kept);
+    retention.set(JobState::failed, 3 * kept);
+    TestEngine engine(keeping(retention));
+    const Job good = engine.start(spec());
+    engine.report(good, Outcome::succeeded);
+    const Job bad = engine.start(spec());
+    engine.report(bad, Outcome::failed);
+    const Job canceled = engine.submit(spec());
+    engine.cancel(canceled.spec->id);
+    const auto is_there = [&](const Job& job) {
+        return engine.store().reader()->find_one(job.spec->id).has_value();
+    };
+
+    engine.advance(kept + 3min);
+    EXPECT_FALSE(is_there(good));
+    EXPECT_TRUE(is_there(bad));
+    engine.advance(2 * kept);
+    EXPECT_FALSE(is_there(bad));
+    engine.advance(10 * kept);
+    EXPECT_TRUE(is_there(canceled)) << "what is not named is kept for ever";
+}
+
+TEST(OldJobsOfAKey, StayAsLongAsTheKeyStandsForThem) {
+    Engine::Options options = keeping(Retention(1h));
+    options.idempotency_memory = 5h;
+    TestEngine engine(options);
+    SubmitJobs command = submission({spec()});
+    command.idempotency_key = "k";
+    command.jobs.front().idempotency_key = "k";
+    const auto first = engine.ask(command);
+    engine.report(engine.claim_one(), Outcome::succeeded);
+
+    engine.advance(4h);
+    const auto again = engine.ask(command);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(ids_of(again->jobs), ids_of(first->jobs));
+
+    engine.advance(2h);
+    engine.submit(spec("any"));  // keys are forgotten with a commit
+    engine.advance(3min);
+    EXPECT_FALSE(engine.store().reader()->find_one(first->jobs.front().spec->id));
+}
+
+TEST(ManyOldJobs, GoInSmallSteps) {
+    TestEngine engine(keeping(Retention(kept)));
+    for (int i = 0; i < 250; ++i) engine.submit(spec());
+    for (const Job& job : engine.claim({}, 250)) engine.report(job, Outcome::succeeded);
+    engine.sleep(kept + 1min);
+
+    std::vector<std::int64_t> removed;
+    for (int i = 0; i < 20 && engine.count_jobs() > 0; ++i) {
+        for (const DutyRun& run : engine.run().counts.duties) {
+            if (run.duty == duty::retention.name) removed.push_back(run.items);
+        }
+        engine.sleep(1s);
+    }
+
+    EXPECT_EQ(engine.count_jobs(), 0u);
+    EXPECT_EQ(removed, (std::vector<std::int64_t>{100, 100, 50}));
+}
+
+// ── gates ──
+
+class CheckedEntity : public OldJobs {
+  protected:
+    Entity change(const std::function<void(EntityDesk&, Entity&)>& how) {
+        const auto answer = engine.ask(EntityAction{[&](EntityDesk& desk) -> Result<EntityAnswer> {
+            auto found = desk.find(changeset.key);
+            how(desk, *found);
+            return EntityAnswer{.entity = *found};
+        }});
+        return answer->entity.value();
+    }
+
+    void set_sha(const std::string& sha) {
+        change([&](EntityDesk& desk, Entity& entity) {
+            entity.attributes["head_sha"] = json_string(sha);
+            desk.save(entity);
+        });
+    }
+
+    Job pass(const std::string& sha) {
+        JobSpec made = spec("msuite_submit");
+        made.project = changeset.parent;
+        made.entity_type = "changeset";
+        made.entity_id = changeset.key.id;
+        made.payload = to_json({{"head_sha", json_string(sha)}});
+        return end(made);
+    }
+
+    Entity changeset = [this] {
+        const auto answer = engine.ask(EntityAction{[](EntityDesk& desk) -> Result<EntityAnswer> {
+            auto made =
+                desk.create({{"default", "changeset", ""}, "app1", {{"head_sha", R"("abc")"}}});
+            return EntityAnswer{.entity = *made};
+        }});
+        return answer->entity.value();
+    }();
+};
+
+TEST_F(CheckedEntity, KeepsTheSuccessThatItsGateCounts) {
+    const Job counted = pass("abc");
+    const Job of_another = pass("old");
+
+    engine.advance(3 * kept);
+
+    EXPECT_TRUE(is_there(counted.spec->id));
+    EXPECT_FALSE(is_there(of_another.spec->id)) << "its gate asks for the present revision";
+}
+
+TEST_F(CheckedEntity, LetsASuccessGoOnceItHasMovedOn) {
+    const Job counted = pass("abc");
+    engine.advance(3 * kept);
+    ASSERT_TRUE(is_there(counted.spec->id));
+
+    set_sha("def");
+    engine.advance(2min);
+
+    EXPECT_FALSE(is_there(counted.spec->id));
+}
+
+// What retention removes never closes a gate: whatever the entities and the jobs are.
+TEST(RetentionAndGates, NeverCloseAGateThatWasOpen) {
+    const EntityKinds kinds = EntityKinds::built_in();
+    const EntityKind& kind = *kinds.find("changeset");
+    const std::vector<std::string> states = kind.states();
+    const std::vector<std::string> shas{"a", "b"};
+    Chance chance(7);
+    const auto pick = [&](const auto& list) {
+        return list[static_cast<std::size_t>(chance.next() * static_cast<double>(list.size()))];
+    };
+    int open_gates = 0;
+    for (int round = 0; round < 200; ++round) {
+        MemoryStore store;
+        const auto session = store.begin();
+        std::int64_t number = 1;
+        std::vector<Entity> entities;
+        for (const char* id : {"one", "two"}) {
+            Entity made{.key = {"default", "changeset", id}, .number = number++, .parent = "app"};
+            made.state = pick(states);
+            if (chance.next() < 0.8) made.attributes["head_sha"] = json_string(pick(shas));
+            entities.push_back(made);
+        }
+        for (const char* profile_kind : {"temp_changeset", "persistent_env"}) {
+            if (chance.next() < 0.5) continue;
+            entities.push_back(
+                {.key = {"default", "runtime_profile", profile_kind},
+                 .number = number++,
+                 .parent = "app",
+                 .state = "active",
+                 .attributes = {{"kind", json_string(profile_kind)}, {"profile_revision", "2"}}});
+        }
+        session->entities().put(entities);
+        std::vector<Job> jobs;
+        for (int i = 0; i < 6; ++i) {
+            JobSpec made = spec(number++, "msuite_submit");
+            made.project = chance.next() < 0.9 ? "app" : "other";
+            made.entity_type = "changeset";
+            made.entity_id = pick(std::vector<std::string>{"one", "two", "gone"});
+            Attributes payload;
+            if (chance.next() < 0.8) payload["head_sha"] = json_string(pick(shas));
+            if (chance.next() < 0.5) {
+                payload["runtime_profile_id"] = R"("temp_changeset")";
+                payload["runtime_profile_kind"] = R"("temp_changeset")";
+                payload["runtime_profile_revision"] = chance.next() < 0.5 ? "1" : "2";
+            }
+            made.payload = to_json(payload);
+            Job job = running(queued(made), {.token = number++});
+            session->jobs().put(std::vector<Arrival>{{queued(made), false}});
+            LeaseStore::Wanted any{.filter = nullptr, .limit = 1};
+            const ClaimFilter filter;
+            any.filter = &filter;
+            session->leases().take({&any, 1}, at(0));
+            session->leases().open({&job, 1});
+            job = ended(job, chance.next() < 0.7 ? JobState::succeeded : JobState::failed, at(1));
+            session->jobs().finish({&job, 1});
+            jobs.push_back(job);
+        }
+        const auto verdicts = [&] {
+            std::vector<bool> open;
+            for (const Entity& entity : entities) {
+                if (entity.key.kind != "changeset") continue;
+                for (const Gate& gate : kind.gates) {
+                    const bool counts = kind.may_still(entity.state, gate.action);
+                    open.push_back(counts && check_gate(session->jobs(), entity, gate).open);
+                }
+            }
+            return open;
+        };
+        const std::vector<bool> before = verdicts();
+        open_gates += static_cast<int>(std::count(before.begin(), before.end(), true));
+
+        std::vector<JobId> over;
+        for (const Job& job : jobs) {
+            if (!is_asked_for(session->entities(), kinds, job)) over.push_back(job.spec->id);
+        }
+        session->archive().remove(over);
+
+        EXPECT_EQ(verdicts(), before) << "in round " << round;
+    }
+    EXPECT_GT(open_gates, 50) << "the cases must have something to lose";
+}
+
+}  // namespace
+}  // namespace sluice

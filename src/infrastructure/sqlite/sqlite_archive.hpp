@@ -1,0 +1,28 @@
+#pragma once
+
+#include <array>
+
+#include "application/ports/store.hpp"
+#include "infrastructure/sqlite/statement.hpp"
+
+namespace sluice::sqlite {
+
+// Removes ended jobs. What they leave free in the file is used again; the file does not shrink.
+class SqliteArchive final : public ArchiveStore {
+  public:
+    explicit SqliteArchive(sqlite3* connection);
+
+    std::vector<EndedJob> ended(JobId after, JobId before, int limit) override;
+    std::vector<JobId> unneeded(std::span<const JobId> ids) override;
+    void remove(std::span<const JobId> ids) override;
+
+  private:
+    static bool finds(Statement& statement, JobId id);
+
+    Statement list_ended_;
+    Statement has_open_dependent_;
+    Statement has_key_;
+    std::array<Statement, 5> deletes_;
+};
+
+}  // namespace sluice::sqlite
