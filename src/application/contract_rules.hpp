@@ -13,7 +13,7 @@ namespace sluice {
 
 class EntityDesk;
 
-// What a contract adds to what the core does with jobs and entities. The core calls each of these
+// A contract's part in what the core does with jobs and entities. The core calls each of these
 // for every contract and knows none by name; a function that is not given adds nothing.
 struct ContractRules {
     // Adds the entities that after_end() will ask for, as far as the job itself names them. A name

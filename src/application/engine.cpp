@@ -138,7 +138,7 @@ bool Engine::has_something_to_do(Batch& batch, Timestamp now) const {
            waiting_room_.waits_for(batch.readied_elsewhere);
 }
 
-// What a try asked for while another session had it, the next one reserves with all else.
+// The next try reserves what the last one asked for while another session had it.
 void Engine::run_until_decided(Batch& batch, Timestamp now, Ran& ran) {
     std::vector<EntityKey> late;
     for (int tries = 1;; ++tries) {

@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-// What the commands of the batch are about, with the entities that an earlier try of the same batch
+// The subjects of the batch's commands, with the entities that an earlier try of the same batch
 // asked for too late. `rules` outlives the session that reserves it.
 Subjects subjects_of(const Batch& batch, const Rules& rules, std::span<const EntityKey> late);
 

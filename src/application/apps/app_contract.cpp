@@ -16,7 +16,7 @@ constexpr auto kinds =
     std::to_array<std::string_view>({"app", "changeset", "release", "deployment",
                                      "temp_environment", "runtime_profile", "migration"});
 
-// What requests name by "<kind>_id".
+// Requests name these by "<kind>_id".
 constexpr auto named_kinds = std::to_array<std::string_view>(
     {"changeset", "release", "deployment", "environment", "temp_environment", "runtime_profile"});
 

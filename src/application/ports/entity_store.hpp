@@ -52,8 +52,8 @@ class EntityReader {
 
 // Writes entities. What a session's find() gave, no other session changes until this one has ended;
 // where it gave nothing, and another session adds one meanwhile, the commit is a StoreConflict.
-// What another session has and this one did not reserve is not waited for: EntitiesBusy. What
-// list() gave is not kept from changing.
+// An entity that another session has and this one did not reserve is not waited for: EntitiesBusy.
+// What list() gave is not kept from changing.
 class EntityStore : public EntityReader {
   public:
     // Adds entities, or writes all of them anew but for their numbers and creation times.

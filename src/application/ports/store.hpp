@@ -217,7 +217,7 @@ struct Subjects {
     std::vector<JobId> jobs{};    // what clients have said something about, queued or not
     std::vector<IdempotencyKey> keys{};
     std::vector<EntityKey> entities{};  // in any order, also such that are not there
-    // Those of the jobs above that may end, and what adds the entities that move with one: called
+    // The jobs of the above that may end, and what adds the entities that move with one: called
     // once they are reserved, so that their entities are reserved together with the others.
     std::vector<JobId> ending{};
     std::function<void(const JobSpec&, std::vector<EntityKey>&)> entities_of{};

@@ -66,7 +66,7 @@ TEST_F(PostgresEntityRoundTrips, DoNotGrowWithTheBatch) {
     const Turns few = turns_of(10);
     const Turns many = turns_of(100);
 
-    // What is sent in a large piece may be answered in the middle of it.
+    // A large message may be answered in the middle of it.
     constexpr int pieces = 6;
     EXPECT_LE(many.submit, few.submit + pieces);
     EXPECT_LE(many.claim, few.claim + pieces);

@@ -162,7 +162,7 @@ TEST_F(PostgresEntitySharing, NoChangeIsLostAmongManySessions) {
     EXPECT_EQ(find(b.key).revision, 1 + 2 * rounds);
 }
 
-// What deployments and the ends of deployments did: one had the release and asked for the profile,
+// Deployments and the ends of deployments did so: one had the release and asked for the profile,
 // the other one had the profile and asked for the release.
 TEST_F(PostgresEntitySharing, ASessionDoesNotWaitForWhatItDidNotReserve) {
     const Entity profile = site(1, "profile");

@@ -68,7 +68,7 @@ TEST_F(SqliteSuccesses, OfAFileOfAnOlderVersionAreFound) {
     EXPECT_EQ(count_jobs(writer.get(), filter), 2);
 }
 
-// What a statement does is counted, not timed.
+// The steps of a statement are counted, not timed.
 TEST_F(SqliteSuccesses, CostNoMoreBesideTenThousandFailures) {
     migrate(writer.get(), embedded_migrations().first(4), at(1));
     add_checks(1, 5, 2);

@@ -1,6 +1,6 @@
 -- Gates ask for the successes of one entity and one type, whatever number of others there is.
 
--- What a success was about. Jobs that have not succeeded, or are about nothing, have none, and pay
+-- The entity that a success was about. Jobs that have not succeeded, or are about nothing, have none, and pay
 -- nothing. done.type is known of these, too.
 ALTER TABLE done ADD COLUMN entity_id TEXT;
 UPDATE done SET entity_id = j.entity_id, type = j.type
