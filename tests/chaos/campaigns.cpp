@@ -80,6 +80,9 @@ void set_clocks(const Order& order, Tally& tally) {
 void three_nodes(const Order& order, Tally& tally) {
     run_campaigns(order, tally, nodes::three_nodes_on_postgres);
 }
+void set_database_clock(const Order& order, Tally& tally) {
+    run_campaigns(order, tally, nodes::database_clock_set);
+}
 void frozen_nodes(const Order& order, Tally& tally) {
     run_campaigns(order, tally, nodes::frozen_nodes_on_postgres);
 }

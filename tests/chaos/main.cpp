@@ -32,6 +32,7 @@ constexpr auto faults = std::to_array<Fault>({
     {"bad-network",            1,     6, bad_network},
     {"set-clocks",             1,     6, set_clocks},
     {"three-nodes",            1,     6, three_nodes},
+    {"set-database-clock",     1,     6, set_database_clock},
     {"frozen-nodes",           1,     6, frozen_nodes},
     {"dying-database",         1,     6, dying_database},
 });

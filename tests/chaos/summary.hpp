@@ -74,6 +74,7 @@ void full_disks(const Order& order, Tally& tally);
 void one_node(const Order& order, Tally& tally);
 void bad_network(const Order& order, Tally& tally);
 void set_clocks(const Order& order, Tally& tally);
+void set_database_clock(const Order& order, Tally& tally);
 void three_nodes(const Order& order, Tally& tally);
 void frozen_nodes(const Order& order, Tally& tally);
 void dying_database(const Order& order, Tally& tally);

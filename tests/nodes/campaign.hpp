@@ -21,8 +21,9 @@ struct Plan {
     bool freezes = false;         // nodes also stand still for a while and then go on
     bool client_network = false;  // between clients and nodes: lost answers, repeated requests,…
     bool clock_steps = false;     // nodes' wall clocks are set by an hour
-    bool database_network = false;  // the same between nodes and the database; needs `database`
-    bool database_crashes = false;  // the database dies, or kills backends; needs `database`
+    bool database_clock_steps = false;  // the database's, by two; needs `database` with its own
+    bool database_network = false;      // the same between nodes and the database; needs `database`
+    bool database_crashes = false;      // the database dies, or kills backends; needs `database`
     e2e::PostgresServer* database = nullptr;  // which the campaign may mistreat
 
     // What the checker must know of the store.

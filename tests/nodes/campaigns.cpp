@@ -62,6 +62,18 @@ Setting frozen_nodes_on_postgres() {
     return setting;
 }
 
+// Cluster time goes on evenly for all nodes, also for those that start afterwards; it only comes
+// closer to the database's clock by a two-hundredth.
+Setting database_clock_set() {
+    auto server = std::make_unique<e2e::PostgresServer>(e2e::PostgresServer::Clock::own);
+    Setting setting = on_postgres(server->url());
+    setting.server = std::move(server);
+    setting.plan.database = setting.server.get();
+    setting.plan.database_clock_steps = true;
+    setting.plan.clocks = std::chrono::milliseconds(500);
+    return setting;
+}
+
 // With a database of its own, which dies in the middle, behind a network that fails on both sides
 // of the nodes; and nodes stand still, also in the middle of commits.
 Setting dying_postgres_behind_bad_network() {

@@ -6,7 +6,8 @@
 //   SLUICE_CAMPAIGN_NODES     how many nodes share a database (3)
 //   SLUICE_CAMPAIGN_FAULTS    what may happen, instead of what the test says, parted by commas:
 //                             kills, freezes, client_network, clock_steps, and in the test with a
-//                             database of its own database_network, database_crashes
+//                             database of its own database_network, database_crashes, or in that
+//                             with a clock of its own database_clock_steps
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -69,6 +70,7 @@ void choose_faults(Plan& plan) {
     plan.freezes = is_wanted("freezes");
     plan.client_network = is_wanted("client_network");
     plan.clock_steps = is_wanted("clock_steps");
+    plan.database_clock_steps = plan.database_clock_steps && is_wanted("database_clock_steps");
     plan.database_network = plan.database != nullptr && is_wanted("database_network");
     plan.database_crashes = plan.database != nullptr && is_wanted("database_crashes");
 }
@@ -108,6 +110,10 @@ TEST(Campaign, ThreeNodesOnPostgresLoseNothing) {
     run_and_judge(three_nodes_on_postgres());
 }
 
+TEST(Campaign, ADatabaseWhoseClockIsSetDoesNoHarm) {
+    run_and_judge(database_clock_set());
+}
+
 TEST(Campaign, NodesOnPostgresThatFreezeOrSetTheirClocksDoNoHarm) {
     run_and_judge(frozen_nodes_on_postgres());
 }
@@ -117,7 +123,7 @@ TEST(Campaign, ABadNetworkAndADyingDatabaseDoNoHarm) {
 }
 
 TEST(Campaigns, GaveEachRuleSomethingToLookAt) {
-    if (campaigns < 6) GTEST_SKIP() << "not all of them were run";
+    if (campaigns < 7) GTEST_SKIP() << "not all of them were run";
     for (const auto& [rule, cases] : looks) EXPECT_GT(cases, 0u) << rule;
 }
 

@@ -30,6 +30,7 @@ Saboteur::Saboteur(Stage& stage, const Plan& plan)
     allow(plan.database_network, &Saboteur::disturb_database_links, 3);
     allow(plan.database_crashes, &Saboteur::crash_database, 2);
     allow(plan.clock_steps, &Saboteur::step_clock, 4);
+    allow(plan.database_clock_steps, &Saboteur::step_database_clock, 2);
 }
 
 void Saboteur::run_until(Clock::time_point end) {
@@ -182,6 +183,13 @@ void Saboteur::step_clock() {
     for (int node = 0; node < nodes_.count(); ++node) {
         if (one < 0 || node == one) nodes_.set_clock(node, off);
     }
+}
+
+// At least one node lives on, and measures it; others start while it has not been seen yet.
+void Saboteur::step_database_clock() {
+    const seconds off((dice_.below(3) - 1) * 2 * longest_step.count());
+    note("database's clock", {{"seconds", off.count()}});
+    plan_.database->set_clock(off);
 }
 
 void Saboteur::wait(Millis time) {

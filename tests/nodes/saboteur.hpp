@@ -28,6 +28,7 @@ class Saboteur {
     void disturb_database_links();
     void crash_database();
     void step_clock();
+    void step_database_clock();
 
     void take_down(int node);
     void start_all();

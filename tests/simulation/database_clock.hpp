@@ -28,7 +28,7 @@ class DatabaseClock {
             slew(std::clamp<Duration>(time.now() - row_.latest, Duration{}, longest) / 200);
             ++row_.agreements;
         }
-        if (time.is_settled()) row_.latest = std::max(row_.latest, time.now());
+        row_.latest = std::max(row_.latest, time.now());
     }
 
     Duration ahead() const { return row_.ahead; }

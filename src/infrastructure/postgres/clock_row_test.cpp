@@ -80,12 +80,14 @@ TEST_F(PostgresClock, ComesCloserToTheServersWithEveryTick) {
     EXPECT_EQ(read_ahead(connection), 0s);
 }
 
-TEST_F(PostgresClock, IsNotWrittenByANodeThatHasJustStarted) {
+TEST_F(PostgresClock, GetsNoWordOnItselfFromANodeThatHasJustStarted) {
     connection.execute("UPDATE clock SET ahead = 3600000000");
-    tick(connection,
-         {.owner = 7, .now = server_now(connection) + 1h, .is_settled = false, .agrees = false});
+    const Timestamp now = server_now(connection) + 1h;
 
-    EXPECT_EQ(ask("SELECT latest + agreements FROM clock"), 0);
+    tick(connection, {.owner = 7, .now = now, .agrees = false});
+
+    EXPECT_EQ(ask("SELECT agreements FROM clock"), 0);
+    EXPECT_EQ(ask("SELECT latest FROM clock"), to_micros(now));
     EXPECT_EQ(read_ahead(connection), 1h);
 }
 

@@ -15,10 +15,10 @@ constexpr Duration drift_max = 250ms;
 // While a node lives, the latest time that was written is not older than this.
 constexpr Duration written_lately = look_period + 500ms;
 
-// Whether the reading goes on from what nodes have written.
+// Whether the reading goes on from what nodes have written. A node that has started a moment after
+// the clock was set may have written a time that is wrong by as much.
 bool is_even(const ClockReading& reading) {
-    return reading.time() + drift_max + reading.trip >= reading.latest &&
-           reading.time() <= reading.latest + written_lately + reading.trip;
+    return std::chrono::abs(reading.time() - reading.latest) <= written_lately + reading.trip;
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ std::optional<ClockCorrection> ClusterTime::begin(const ClockReading& reading) {
     set(std::max(reading.time(), reading.latest), reading.at);
     is_known_ = true;
     settled_at_ = reading.at + start_patience;
-    const bool was_set_back = reading.time() + drift_max + reading.trip < reading.latest;
+    const bool was_set_back = reading.time() < reading.latest && !is_even(reading);
     if (!was_set_back) return std::nullopt;
     return ClockCorrection{.ahead = reading.latest - reading.server, .after = reading.corrections};
 }
@@ -56,7 +56,7 @@ std::optional<ClockCorrection> ClusterTime::look(const ClockReading& reading) {
     const Duration unsure = drift_max + reading.trip;
     if (std::chrono::abs(reading.time() - own) <= unsure) {
         follow(reading);
-    } else if (own + unsure < reading.latest) {
+    } else if (own + unsure + written_lately < reading.latest) {
         set(std::clamp(reading.time(), reading.latest, reading.latest + written_lately),
             reading.at);
     } else if (is_even(reading) &&

@@ -51,17 +51,18 @@ class ClusterTime {
     // How long a node that starts waits for them.
     static constexpr Duration start_patience = 3 * look_period;
 
-    // Starts at the reading, but never before the latest time that was written. Others may still
-    // correct it in the first looks: it is not settled before.
+    // Starts at the reading, but never before the latest time that was written.
     std::optional<ClockCorrection> begin(const ClockReading& reading);
 
     // To be called with every look.
     std::optional<ClockCorrection> look(const ClockReading& reading);
 
-    // Whether the time may be written for others to go by.
+    // Others may correct the time of a node in its first looks, if the clock was set a moment
+    // before it has started.
     bool is_settled() const { return since_boot_() >= settled_at_; }
 
-    // Whether the last look found the server's clock as this node expected.
+    // Whether the last look found the server's clock as this node expected, and this node's word
+    // counts.
     bool agrees() const { return is_settled() && !suspicion_; }
 
     void set(Timestamp now);

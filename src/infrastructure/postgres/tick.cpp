@@ -22,9 +22,8 @@ namespace {
 // Cluster time comes closer to the server's clock by a two-hundredth of the time that passes.
 constexpr Query tick_query{"tick", R"sql(
 WITH agreed AS (
-    UPDATE clock SET latest = greatest(latest, CASE WHEN $5::bool THEN $4::int8 ELSE 0 END),
-        agreements = agreements + $6::bool::int,
-        ahead = ahead - CASE WHEN $6::bool THEN sign(ahead)::int8
+    UPDATE clock SET latest = greatest(latest, $4::int8), agreements = agreements + $5::bool::int,
+        ahead = ahead - CASE WHEN $5::bool THEN sign(ahead)::int8
             * least(abs(ahead), greatest(least($4::int8 - latest, 10000000), 0) / 200) ELSE 0 END
     WHERE is_row = (SELECT is_row FROM clock FOR UPDATE SKIP LOCKED)),
 seats AS (
@@ -75,8 +74,7 @@ std::vector<LaneId> read_lanes(const std::string& text) {
 
 Tick tick(Connection& connection, const Ticking& node) {
     const Connection::Ticket ticket = connection.post(
-        tick_query,
-        Params(node.owner, node.with_lanes, duty_term, node.now, node.is_settled, node.agrees));
+        tick_query, Params(node.owner, node.with_lanes, duty_term, node.now, node.agrees));
     connection.sync();
     const Result result = connection.take(ticket);
 

@@ -25,8 +25,7 @@ struct Tick {
 struct Ticking {
     std::int64_t owner = 0;
     Timestamp now{};          // cluster time
-    bool is_settled = true;   // see ClusterTime
-    bool agrees = true;       // see there
+    bool agrees = true;       // see ClusterTime
     bool with_lanes = false;  // asks for lanes with something to claim
 };
 

@@ -161,7 +161,6 @@ void Watch::look_around() {
     look_at_others();
     const Tick seen = tick(*connection_, {.owner = cluster_.owner,
                                           .now = cluster_.time.now(),
-                                          .is_settled = cluster_.time.is_settled(),
                                           .agrees = cluster_.time.agrees(),
                                           .with_lanes = claims_wait_});
     duty_until_ = seen.has_duty ? last_look_ + duty_term : Duration{};

@@ -14,6 +14,7 @@
 #include "interfaces/http/deploy/job_answers.hpp"
 #include "interfaces/http/deploy/read_requests.hpp"
 #include "interfaces/http/front_door.hpp"
+#include "interfaces/http/store_answer.hpp"
 #include "json/json_writer.hpp"
 
 namespace sluice::http::deploy {
@@ -68,15 +69,24 @@ struct SeenRunner {
 };
 using SeenRunners = std::map<std::string, SeenRunner>;
 
+constexpr int busy_jobs_max = 1000;  // more are not shown
+
 // A runner that has a job may have said so at another engine.
 void add_busy(JobReader& reader, SeenRunners& runners) {
     JobFilter filter;
     filter.queue = sluice::deploy::queue;
     filter.states = {JobState::running};
-    for (const Job& job : reader.list(filter, newest, 1000)) {
-        SeenRunner& runner = runners[job.lease->worker_id];
-        runner.last_seen = std::max(runner.last_seen, job.lease->until - job.lease->term);
-        runner.jobs.push_back(job.spec->id);
+    JobId before = newest;
+    for (int left = busy_jobs_max; left > 0;) {
+        const std::vector<Job> jobs = reader.list(filter, before, {left, page_bytes});
+        if (jobs.empty()) return;
+        for (const Job& job : jobs) {
+            SeenRunner& runner = runners[job.lease->worker_id];
+            runner.last_seen = std::max(runner.last_seen, job.lease->until - job.lease->term);
+            runner.jobs.push_back(job.spec->id);
+        }
+        left -= static_cast<int>(jobs.size());
+        before = jobs.back().spec->id;
     }
 }
 

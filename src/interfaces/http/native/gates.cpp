@@ -92,14 +92,15 @@ void check_gates(Call call) {
     const std::string& request_id = call.request.request_id;
     auto question = read_question(call);
     if (!question) return call.reply.send(problem_of(question.error(), request_id));
-    const auto ask = [&rules = call.app.rules, question = *std::move(question)](JobReader& reader) {
-        return ask_gates(reader, rules, question);
+    const auto ask = [&rules = call.app.rules, question = *std::move(question),
+                      request_id](JobReader& reader) -> Result<Response> {
+        const auto verdicts = ask_gates(reader, rules, question);
+        if (!verdicts) return verdicts.error();
+        return gates_response(*verdicts, request_id);
     };
-    call.app.queries.ask<std::vector<GateVerdict>>(
-        ask, [reply = call.reply, &request_id](Result<std::vector<GateVerdict>> verdicts) {
-            reply.send(verdicts ? gates_response(*verdicts, request_id)
-                                : problem_of(verdicts.error(), request_id));
-        });
+    call.app.queries.ask<Response>(ask, [reply = call.reply, &request_id](Result<Response> answer) {
+        reply.send(answer ? *std::move(answer) : problem_of(answer.error(), request_id));
+    });
 }
 
 }  // namespace sluice::http::native
