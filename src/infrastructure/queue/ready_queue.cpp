@@ -53,7 +53,7 @@ void ReadyQueue::enter(LaneQueue& lane, const Rank& rank) {
 
 // ── arrivals, times and dependencies ──
 
-void ReadyQueue::add(const JobSpec& spec, Timestamp run_after, bool blocked) {
+std::size_t ReadyQueue::add(const JobSpec& spec, Timestamp run_after, bool blocked) {
     LaneQueue& lane = lane_for(spec);
     ++lane.queued;
     ++size_;
@@ -70,6 +70,7 @@ void ReadyQueue::add(const JobSpec& spec, Timestamp run_after, bool blocked) {
     } else {
         schedule(lane, rank, spec, run_after);
     }
+    return lane.queued;
 }
 
 void ReadyQueue::unblock(const JobSpec& spec, Timestamp run_after) {

@@ -37,8 +37,9 @@ class ReadyQueue {
     ReadyQueue(const ReadyQueue&) = delete;
     ReadyQueue& operator=(const ReadyQueue&) = delete;
 
-    // Adds a queued job that is to become claimable at `run_after`, or once unblocked.
-    void add(const JobSpec& spec, Timestamp run_after, bool blocked);
+    // Adds a queued job that is to become claimable at `run_after`, or once unblocked. Returns how
+    // many jobs its lane has now.
+    std::size_t add(const JobSpec& spec, Timestamp run_after, bool blocked);
 
     // Takes a queued job out, wherever it is. False when it is not here.
     bool remove(const JobSpec& spec, Timestamp run_after);

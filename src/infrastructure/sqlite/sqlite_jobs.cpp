@@ -7,9 +7,10 @@
 namespace sluice::sqlite {
 namespace {
 
-// What is put while more jobs than this wait is not claimed soon enough to be worth keeping at
-// hand.
-constexpr std::size_t short_queue = 4096;
+// A job that is put behind more jobs of its lane than this is not claimed soon enough to be worth
+// keeping at hand. How long other lanes are does not matter: the jobs of a short one are claimed
+// soon.
+constexpr std::size_t short_lane = 4096;
 
 }  // namespace
 
@@ -74,9 +75,10 @@ void SqliteJobs::put(std::span<const Arrival> arrivals) {
     for (const Arrival& arrival : arrivals) {
         const Job& job = arrival.job;
         if (may_be_requeued(job, 1)) insert_requeued_.run(std::span(&job, 1), bind_requeued);
-        if (index_.ready().size() < short_queue) index_.live().keep(job);
         marks_.job_put(job.spec->id);
-        index_.ready().add(job.spec, job.now.run_after, arrival.blocked);
+        const std::size_t in_lane =
+            index_.ready().add(job.spec, job.now.run_after, arrival.blocked);
+        if (in_lane <= short_lane) index_.live().keep(job);
     }
 }
 
