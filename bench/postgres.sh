@@ -90,11 +90,13 @@ two_workers() {
 
 # drain_all <name> : what was queued must have ended, each job once, when the workers find no more.
 drain_all() {
-    local ended
+    local ended table
     once fill submit --connections 4 --batch 1000 --jobs "$drain_jobs"
     two_workers "$1"
     [[ -n $store_pid ]] || return 0
-    ended=$(ask "SELECT count(*) FROM sluice.done" bench)
+    # Versions differ in the name of their schema.
+    table=$(ask "SELECT schemaname || '.done' FROM pg_tables WHERE tablename = 'done'" bench)
+    ended=$(ask "SELECT count(*) FROM $table" bench)
     [[ $ended == "$drain_jobs" ]] || die "$1: $ended of $drain_jobs jobs have ended"
 }
 

@@ -20,6 +20,7 @@ constexpr std::pair<const char*, const char*> variables[] = {
     {"SLUICE_LISTEN", "listen"},
     {"SLUICE_STORE", "store"},
     {"SLUICE_STORE_DIRECT", "store_direct"},
+    {"SLUICE_STORE_SCHEMA", "store_schema"},
     {"SLUICE_RETENTION", "retention"},
     {"SLUICE_NODE", "node"},
     {"SLUICE_LOG_LEVEL", "log.level"},
@@ -52,6 +53,10 @@ std::optional<std::string> try_set(Config& config, std::string_view name, std::s
     } else if (name == "store_direct") {
         if (!is_postgres(value)) return postgres_form;
         config.store_direct = value;
+    } else if (name == "store_schema") {
+        if (!assign(config.store_schema, postgres::SchemaName::resolve(value))) {
+            return postgres::schema_name_form;
+        }
     } else if (name == "retention") {
         const auto duration = parse_duration(value);
         if (!duration || *duration > retention_max) return retention_form;

@@ -16,6 +16,7 @@
 #include "domain/time.hpp"
 #include "infrastructure/jwt/jwt_settings.hpp"
 #include "infrastructure/log.hpp"
+#include "infrastructure/postgres/schema_name.hpp"
 #include "interfaces/http/deploy/settings.hpp"
 #include "interfaces/http/limits_by_caller.hpp"
 #include "interfaces/http/server.hpp"
@@ -43,9 +44,10 @@ using Origins = std::map<std::string, std::string>;
 // these.
 struct Config {
     http::ServerOptions server{.host = "127.0.0.1", .port = 7070};
-    std::string store{};         // URL; empty: not given, the caller decides
-    std::string store_direct{};  // PostgreSQL past a pooler, for LISTEN; empty: as `store`
-    int committers = 2;          // threads that write, each with a connection, on PostgreSQL
+    std::string store{};                  // URL; empty: not given, the caller decides
+    std::string store_direct{};           // PostgreSQL past a pooler, for LISTEN; empty: as `store`
+    postgres::SchemaName store_schema{};  // of the tables, on PostgreSQL
+    int committers = 2;  // threads that write, each with a connection, on PostgreSQL
     // Bytes kept on the disk of a SQLite store, for what runs when it is full; zero: none.
     int store_reserve = 16 << 20;
     Duration retention{};  // of ended jobs; zero: they are kept for ever
@@ -89,10 +91,10 @@ Result<Config> load_config(std::string_view toml_text, std::string_view file_nam
 // The same from the file that `flag` or else SLUICE_CONFIG names; without either, from no file.
 Result<Config> load_config_file(const std::optional<std::string>& flag, const EnvLookup& env);
 
-// Sets one of listen, store, store_direct, retention, node, log.level, log.format, no_auth,
-// plaintext, auth.admin_token, auth.admin_token_file, runner.concurrency, tls.certificate and
-// tls.key from text. `origin` is what the error calls it, e.g. "--listen". On a refusal nothing has
-// changed.
+// Sets one of listen, store, store_direct, store_schema, retention, node, log.level, log.format,
+// no_auth, plaintext, auth.admin_token, auth.admin_token_file, runner.concurrency, tls.certificate
+// and tls.key from text. `origin` is what the error calls it, e.g. "--listen". On a refusal nothing
+// has changed.
 Result<Done> set_option(Config& config, std::string_view name, std::string_view value,
                         std::string_view origin);
 

@@ -1,5 +1,7 @@
 #include "main/config_flags.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <stdexcept>
 
@@ -19,8 +21,17 @@ void apply(Config& config, const std::optional<std::string>& value, const char* 
 
 }  // namespace
 
-void add_store_flag(CLI::App& command, ConfigFlags& flags) {
+void add_schema_flags(CLI::App& command, ConfigFlags& flags) {
     command.add_option("--config", flags.config, "Configuration file (TOML)")->type_name("FILE");
+    command
+        .add_option("--store-schema", flags.store_schema,
+                    fmt::format("Schema of the tables on PostgreSQL (default {})",
+                                postgres::default_schema))
+        ->type_name("NAME");
+}
+
+void add_store_flag(CLI::App& command, ConfigFlags& flags) {
+    add_schema_flags(command, flags);
     command
         .add_option("--store", flags.store,
                     "Where jobs are kept: sqlite:PATH, postgres://… or memory:")
@@ -41,6 +52,7 @@ Config make_config(const ConfigFlags& flags) {
     Config config = value_or_throw(load_config_file(flags.config, environment));
     apply(config, flags.listen, "listen", "--listen");
     apply(config, flags.store, "store", "--store");
+    apply(config, flags.store_schema, "store_schema", "--store-schema");
     apply(config, flags.concurrency, "runner.concurrency", "--concurrency");
     if (flags.no_auth) apply(config, "true", "no_auth", "--no-auth");
     if (config.store.empty()) config.store = default_store;

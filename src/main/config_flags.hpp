@@ -16,12 +16,14 @@ struct ConfigFlags {
     std::optional<std::string> config{};
     std::optional<std::string> listen{};
     std::optional<std::string> store{};
+    std::optional<std::string> store_schema{};
     std::optional<std::string> concurrency{};
     bool no_auth = false;
 };
 
 void add_config_flags(CLI::App& command, ConfigFlags& flags);
 void add_store_flag(CLI::App& command, ConfigFlags& flags);
+void add_schema_flags(CLI::App& command, ConfigFlags& flags);  // for a store that is an argument
 
 // What the flags, the environment and the file say together. Throws std::runtime_error with every
 // problem, one per line.

@@ -259,6 +259,7 @@ Listing list(const Config& config, bool all) {
     out.add("listen", quoted(address_text(config.server.host, config.server.port)));
     out.add_url("store", config.store, shown_store(config.store));
     out.add_url("store_direct", config.store_direct, shown_store(config.store_direct));
+    out.add("store_schema", quoted(config.store_schema.text()));
     out.add("committers", std::to_string(config.committers));
     out.add("store_reserve", std::to_string(config.store_reserve));
     out.add("retention", quoted(config.retention));

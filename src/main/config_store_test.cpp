@@ -44,6 +44,23 @@ TEST(StoreSettings, KeepAReserveOfAnySizeUpToAGigabyteOrNone) {
     EXPECT_NE(problems("store_reserve = -1"), "none");
 }
 
+TEST(StoreSettings, NameTheSchemaInOneWayWhereverTheyStand) {
+    EXPECT_EQ(load("")->store_schema.text(), "orchestrator");
+    EXPECT_EQ(load("store_schema = \" Team_B \"")->store_schema.text(), "team_b");
+    EXPECT_EQ(load("store_schema = \"a\"", {{"SLUICE_STORE_SCHEMA", "B"}})->store_schema.text(),
+              "b");
+    Config config = *load("store_schema = \"a\"");
+    ASSERT_TRUE(set_option(config, "store_schema", " C", "--store-schema"));
+    EXPECT_EQ(config.store_schema.text(), "c");
+    EXPECT_EQ(config.origins.at("store_schema"), "--store-schema");
+
+    const std::string allowed = std::string("must be ") + postgres::schema_name_form + ", not ";
+    EXPECT_EQ(problems("store_schema = \"public\""),
+              "sluice.toml:1: store_schema: " + allowed + "\"public\"");
+    EXPECT_EQ(problems("", {{"SLUICE_STORE_SCHEMA", "a b"}}),
+              "SLUICE_STORE_SCHEMA: " + allowed + "\"a b\"");
+}
+
 TEST(StoreSettings, KeepOutcomesForDifferentTimes) {
     const auto config =
         load("[retention_of]\nfailed = \"90d\"\ncanceled = \"0s\"", {{"SLUICE_RETENTION", "30d"}});

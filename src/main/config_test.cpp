@@ -318,6 +318,7 @@ TEST(Config, TheExampleShowsTheDefaults) {
     const http::Limits limits, &shown = example->server.limits;
     EXPECT_EQ(example->server.port, Config{}.server.port);
     EXPECT_EQ(example->store, "sqlite:sluice-data/sluice.db");
+    EXPECT_EQ(example->store_schema, Config{}.store_schema);
     EXPECT_EQ(example->committers, Config{}.committers);
     EXPECT_EQ(example->store_reserve, Config{}.store_reserve);
     EXPECT_EQ(example->retention, Config{}.retention);

@@ -186,6 +186,15 @@ void read_listen(Section& root, http::ServerOptions& out) {
     out.port = address->port;
 }
 
+void read_schema(Section& root, postgres::SchemaName& out) {
+    const toml::node* node = root.find("store_schema");
+    if (node == nullptr) return;
+    const auto* text = node->as_string();
+    const auto schema = text == nullptr ? std::nullopt : postgres::SchemaName::resolve(text->get());
+    if (!schema) return root.refuse("store_schema", *node, postgres::schema_name_form);
+    out = *schema;
+}
+
 // The address is a secret as a whole when it is none that we know, so it is not repeated then.
 void read_store(Section& root, Config& out) {
     root.text("store", out.store, 4096);
@@ -194,6 +203,7 @@ void read_store(Section& root, Config& out) {
         root.problem("store_direct", *root.find("store_direct"),
                      fmt::format("must be {}", postgres_form));
     }
+    read_schema(root, out.store_schema);
     root.integer("committers", out.committers, 1, committers_max);
     root.integer("store_reserve", out.store_reserve, 0, store_reserve_max);
     root.duration("retention", out.retention, 0s, retention_max);

@@ -74,7 +74,7 @@ void look_at_file(const Config& config, Findings& out) {
     if (!fs::exists(path)) return out.good("store", store + " will be made at the first start");
     look_at_reserve(config, path, out);
     try {
-        look_at_steps(store_migrations(store), store, out);
+        look_at_steps(store_migrations(config), store, out);
     } catch (const std::exception& error) {
         out.bad("store", error.what(), "restore it from a backup, or choose another --store");
     }
@@ -100,8 +100,8 @@ constexpr int page = 100;
 
 // The newest ones; audit verify looks at all.
 void look_at_rows(const Config& config, Findings& out) {
-    if (config.store == "memory:" || !store_exists(config.store)) return;
-    const auto reader = open_reader(config.store);
+    if (config.store == "memory:" || !store_exists(config)) return;
+    const auto reader = open_reader(config);
     int named = 0;
     const auto look_at = [&](const Job& job) {
         if (job.damage.empty() || ++named > jobs_named_max) return;

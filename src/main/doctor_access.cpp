@@ -16,8 +16,8 @@ namespace {
 constexpr Duration renewal_time = std::chrono::hours(24 * 14);
 
 std::vector<AccessToken> tokens_in_use(const Config& config, Timestamp now) {
-    if (config.store == "memory:" || !store_exists(config.store)) return {};
-    const auto reader = open_reader(config.store);
+    if (config.store == "memory:" || !store_exists(config)) return {};
+    const auto reader = open_reader(config);
     std::vector<AccessToken> tokens = list_tokens(reader->entities(), everybody, "");
     std::erase_if(tokens, [&](const AccessToken& token) { return !token.is_valid(now); });
     return tokens;

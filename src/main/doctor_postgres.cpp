@@ -143,12 +143,15 @@ void look_at_steps(const std::vector<MigrationStatus>& steps, const std::string&
 
 void look_at_postgres(const Config& config, Findings& out) {
     try {
-        Connection connection({.url = config.store});
+        Connection connection({.url = config.store, .schema = config.store_schema});
         const Inspection server = inspect(connection);
         look_at_server(config, server, out);
         look_at_durability(connection, out);
         look_at_way(config, connection, out);
-        look_at_steps(migration_status(connection), shown_store(config.store), out);
+        look_at_steps(
+            migration_status(connection),
+            fmt::format("{} (schema {})", shown_store(config.store), config.store_schema.text()),
+            out);
         if (server.has_store) {
             look_at_nodes(server.nodes, out);
             look_at_cluster_time(connection, out);

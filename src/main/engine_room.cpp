@@ -46,7 +46,8 @@ EngineRoom::EngineRoom(const Config& config, Telemetry& telemetry, Committer::De
 }
 
 void EngineRoom::open_shared(const Config& config, Telemetry& telemetry) {
-    cluster_ = std::make_shared<postgres::Cluster>(config.store, client::default_worker_id());
+    cluster_ =
+        std::make_shared<postgres::Cluster>(database_of(config), client::default_worker_id());
     cluster_->has_watch = true;
     for (int i = 0; i < config.committers; ++i) {
         stores_.push_back(std::make_unique<PostgresStore>(cluster_));

@@ -12,6 +12,7 @@
 #include "domain/json_text.hpp"
 #include "infrastructure/log.hpp"
 #include "infrastructure/memory/memory_store.hpp"
+#include "infrastructure/postgres/former_schema.hpp"
 #include "infrastructure/postgres/migrations.hpp"
 #include "infrastructure/postgres/postgres_reader.hpp"
 #include "infrastructure/sqlite/migrations.hpp"
@@ -48,9 +49,24 @@ std::filesystem::path existing_path(const std::string& url) {
     return path;
 }
 
-std::vector<MigrationStatus> postgres_migrations(const std::string& url) {
-    postgres::Connection connection({.url = url});
+postgres::ConnectOptions connect_options(const Config& config) {
+    return {.url = config.store, .schema = config.store_schema};
+}
+
+std::vector<MigrationStatus> postgres_migrations(const Config& config) {
+    postgres::Connection connection(connect_options(config));
     return postgres::migration_status(connection);
+}
+
+// The tables of such a store would not be found; and they are of an earlier form.
+void refuse_former_schema(const Config& config) {
+    postgres::Connection connection(connect_options(config));
+    if (!postgres::is_in_former_schema(connection)) return;
+    throw std::runtime_error(fmt::format(
+        "the store in the database {} is in the schema \"{}\" of an earlier version: sluice "
+        "migrate "
+        "up renames it to \"{}\", once no engine of that version runs",
+        shown_store(config.store), postgres::former_schema().text(), config.store_schema.text()));
 }
 
 bool has_any(const std::vector<MigrationStatus>& steps) {
@@ -61,11 +77,11 @@ bool has_any(const std::vector<MigrationStatus>& steps) {
 }  // namespace
 
 // Says so once. What can never work, such as a wrong password, is not waited for.
-void await_database(const std::string& url) {
+void await_database(const Config& config) {
     const auto end = std::chrono::steady_clock::now() + database_patience;
     for (bool has_said = false;; std::this_thread::sleep_for(database_pause)) {
         try {
-            postgres::Connection({.url = url});
+            postgres::Connection connection(connect_options(config));
             return;
         } catch (const StoreUnavailable& unavailable) {
             if (std::chrono::steady_clock::now() >= end) {
@@ -88,32 +104,39 @@ std::unique_ptr<Store> open_store(const std::string& url, Timestamp now,
                                          SqliteStore::Limits{.reserve_bytes = reserve});
 }
 
-bool store_exists(const std::string& url) {
-    if (is_postgres(url)) return has_any(postgres_migrations(url));
+postgres::Database database_of(const Config& config) {
+    return {.url = config.store, .schema = config.store_schema};
+}
+
+bool store_exists(const Config& config) {
+    const std::string& url = config.store;
+    if (is_postgres(url)) return has_any(postgres_migrations(config));
     return url.starts_with(sqlite_scheme) && std::filesystem::exists(sqlite_path(url));
 }
 
-std::unique_ptr<JobReader> open_reader(const std::string& url) {
+std::unique_ptr<JobReader> open_reader(const Config& config) {
+    const std::string& url = config.store;
     if (!is_postgres(url)) return std::make_unique<sqlite::SqliteReader>(existing_path(url));
-    if (!store_exists(url)) {
+    refuse_former_schema(config);
+    if (!store_exists(config)) {
         throw std::runtime_error(
             fmt::format("there is no store in the database {}: it has no "
-                        "schema \"sluice\"; the first engine makes it",
-                        shown_store(url)));
+                        "schema \"{}\"; the first engine makes it",
+                        shown_store(url), config.store_schema.text()));
     }
-    return std::make_unique<postgres::PostgresReader>(postgres::ConnectOptions{.url = url});
+    return std::make_unique<postgres::PostgresReader>(connect_options(config));
 }
 
-std::vector<MigrationStatus> store_migrations(const std::string& url) {
-    return is_postgres(url) ? postgres_migrations(url)
-                            : sqlite::migration_status(existing_path(url));
+std::vector<MigrationStatus> store_migrations(const Config& config) {
+    return is_postgres(config.store) ? postgres_migrations(config)
+                                     : sqlite::migration_status(existing_path(config.store));
 }
 
-void migrate_store(const std::string& url, Timestamp now) {
-    if (is_postgres(url)) {
-        postgres::migrate(postgres::ConnectOptions{.url = url});
+void migrate_store(const Config& config, Timestamp now) {
+    if (is_postgres(config.store)) {
+        postgres::migrate(connect_options(config));
     } else {
-        open_store(url, now);
+        open_store(config.store, now);
     }
 }
 

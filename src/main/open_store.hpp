@@ -6,6 +6,7 @@
 
 #include "application/ports/store.hpp"
 #include "infrastructure/migration.hpp"
+#include "main/config.hpp"
 #include "main/config_store_url.hpp"
 
 // Stores by their URLs: memory:, sqlite:PATH, postgres://… All of these throw std::runtime_error
@@ -19,18 +20,21 @@ std::unique_ptr<Store> open_store(const std::string& url, Timestamp now,
 
 // Waits half a minute for a database that does not answer: an engine may be started together with
 // it, or while it fails over.
-void await_database(const std::string& url);
+void await_database(const Config& config);
+
+// Where a store on PostgreSQL is.
+postgres::Database database_of(const Config& config);
 
 // Whether there is something at the URL that a start would open rather than make.
-bool store_exists(const std::string& url);
+bool store_exists(const Config& config);
 
 // Only reads, and may do so while engines use the store.
-std::unique_ptr<JobReader> open_reader(const std::string& url);
+std::unique_ptr<JobReader> open_reader(const Config& config);
 
 // The steps of the store's schema. Only reads.
-std::vector<MigrationStatus> store_migrations(const std::string& url);
+std::vector<MigrationStatus> store_migrations(const Config& config);
 
 // Applies the steps that are missing; makes the store if need be.
-void migrate_store(const std::string& url, Timestamp now);
+void migrate_store(const Config& config, Timestamp now);
 
 }  // namespace sluice

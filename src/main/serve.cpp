@@ -194,8 +194,8 @@ std::vector<IoDuty> io_duties(http::JobFeed& feed, EngineRoom& room, http::Acces
 
 void run_engine(const Config& config, bool welcome, const ServiceManager& manager) {
     Metrics metrics(SLUICE_VERSION);
-    if (is_postgres(config.store)) await_database(config.store);
-    const bool is_new = !store_exists(config.store);
+    if (is_postgres(config.store)) await_database(config);
+    const bool is_new = !store_exists(config);
     http::JobFeed feed;
     http::App* app_on_air = nullptr;  // set before the server runs
     const http::ServerOptions options = server_options(config);

@@ -18,7 +18,7 @@ namespace {
 constexpr int page = 500;
 
 int verify(const ConfigFlags& flags) {
-    const auto reader = open_reader(make_config(flags).store);
+    const auto reader = open_reader(make_config(flags));
     const Verification result = verify_history(*reader);
     for (const HistoryBreak& found : result.breaks) {
         fmt::print(stderr, "{} event {}: {}\n", subject_of(found), found.seq, found.what);
@@ -151,7 +151,7 @@ class Exporter {
 
 int export_history(const ExportFlags& flags) {
     const Config config = make_config(flags.config);
-    const auto reader = open_reader(config.store);
+    const auto reader = open_reader(config);
     const auto only = parse_job_id(flags.job);
     if (!flags.job.empty() && !only) {
         fmt::print(stderr, "sluice: --job: \"{}\" is not a job id of 24 hex digits\n", flags.job);
@@ -182,7 +182,7 @@ int export_history(const ExportFlags& flags) {
 }
 
 int show_migrations(const ConfigFlags& flags) {
-    const auto steps = store_migrations(make_config(flags).store);
+    const auto steps = store_migrations(make_config(flags));
     bool is_current = true;
     for (const auto& step : steps) {
         const char* state = !step.matches ? "differs" : step.applied_at ? "applied" : "pending";
@@ -198,10 +198,10 @@ int show_migrations(const ConfigFlags& flags) {
 }
 
 int migrate_up(const ConfigFlags& flags) {
-    const std::string store = make_config(flags).store;
+    const Config config = make_config(flags);
     SystemClock clock;
-    migrate_store(store, clock.now());
-    fmt::print("{}: up to date\n", shown_store(store));
+    migrate_store(config, clock.now());
+    fmt::print("{}: up to date\n", shown_store(config.store));
     return EXIT_SUCCESS;
 }
 

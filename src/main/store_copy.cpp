@@ -9,8 +9,10 @@
 #include "infrastructure/postgres/import.hpp"
 #include "infrastructure/sqlite/stopped_store.hpp"
 #include "interfaces/cli/screen.hpp"
+#include "main/config_flags.hpp"
 #include "main/config_store_url.hpp"
 #include "main/engine_commands.hpp"
+#include "main/open_store.hpp"
 
 namespace sluice {
 namespace {
@@ -19,6 +21,7 @@ using postgres::Imported;
 using postgres::ImportStage;
 
 struct CopyFlags {
+    ConfigFlags config{};
     std::string from{};
     std::string to{};
 };
@@ -61,13 +64,16 @@ class Progress {
 
 int copy(const CopyFlags& flags) {
     check_target(flags.to);
+    ConfigFlags chosen = flags.config;
+    chosen.store = flags.to;
+    const Config config = make_config(chosen);
     sqlite::StoppedStore source(source_path(flags.from));
     Imported copied;
     {
         const Progress progress;
-        copied = postgres::import_store(source, flags.to, [&](ImportStage stage, const auto& sums) {
-            progress.show(stage, sums);
-        });
+        copied = postgres::import_store(
+            source, database_of(config),
+            [&](ImportStage stage, const auto& sums) { progress.show(stage, sums); });
     }
     fmt::print(
         "{} jobs, {} events, {} log lines, {} idempotency keys, {} entities, {} of their events: "
@@ -88,6 +94,7 @@ void add_store_commands(CLI::App& app, cli::Chosen& chosen) {
         group->add_subcommand("copy", "Copy a whole store from SQLite to PostgreSQL");
     command->add_option("FROM", flags->from, "sqlite:PATH")->required();
     command->add_option("TO", flags->to, "postgres://USER:PASSWORD@HOST:5432/DATABASE")->required();
+    add_schema_flags(*command, flags->config);
     command->footer(
         "While no engine runs on either. All or nothing is copied: jobs, history, logs, leases,\n"
         "idempotency keys and entities. The source stays as it is. Leases get a fresh term, so\n"

@@ -49,7 +49,9 @@ CommandError failure_of(const Error& error) {
 class StoreOffice final : public cli::TokenOffice {
   public:
     explicit StoreOffice(const cli::StoreChoice& choice)
-        : config_(make_config({.config = choice.config, .store = choice.store})) {
+        : config_(make_config({.config = choice.config,
+                               .store = choice.store,
+                               .store_schema = choice.store_schema})) {
         if (config_.store == "memory:") {
             throw CommandError(cli::exit_usage,
                                "memory: is not kept on this machine; give sqlite:PATH or "
@@ -70,7 +72,7 @@ class StoreOffice final : public cli::TokenOffice {
     }
 
     std::string list(const std::string& tenant) override {
-        const auto reader = open_reader(config_.store);
+        const auto reader = open_reader(config_);
         return http::native::token_list_json(list_tokens(reader->entities(), everybody, tenant),
                                              clock_.now());
     }
@@ -104,7 +106,7 @@ class StoreOffice final : public cli::TokenOffice {
     std::unique_ptr<Store> open_for_writing() {
         if (!is_postgres(config_.store)) return open_file();
         auto cluster =
-            std::make_shared<postgres::Cluster>(config_.store, client::default_worker_id());
+            std::make_shared<postgres::Cluster>(database_of(config_), client::default_worker_id());
         return std::make_unique<PostgresStore>(std::move(cluster));
     }
 

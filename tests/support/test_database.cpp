@@ -15,7 +15,8 @@ const std::string& TestDatabase::url() {
 }
 
 std::unique_ptr<PostgresStore> TestDatabase::open() {
-    return std::make_unique<PostgresStore>(std::make_shared<postgres::Cluster>(url(), "test node"));
+    return std::make_unique<PostgresStore>(
+        std::make_shared<postgres::Cluster>(postgres::Database{url()}, "test node"));
 }
 
 std::unique_ptr<PostgresStore> TestDatabase::open_empty() {

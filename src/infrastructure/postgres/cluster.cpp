@@ -14,7 +14,7 @@ std::int64_t random_owner() {
 
 }  // namespace
 
-Cluster::Cluster(std::string database_url, std::string name)
-    : url(std::move(database_url)), node_name(std::move(name)), owner(random_owner()) {}
+Cluster::Cluster(Database where, std::string name)
+    : database(std::move(where)), node_name(std::move(name)), owner(random_owner()) {}
 
 }  // namespace sluice::postgres

@@ -33,15 +33,18 @@ class DueMark {
 // What the committers, the readers and the watch of one process share about the database that they
 // share with other nodes. Thread-safe.
 struct Cluster {
-    Cluster(std::string url, std::string node_name);
+    Cluster(Database database, std::string node_name);
 
-    const std::string url;
+    const Database database;
     const std::string node_name;  // for people: host and process
     const std::int64_t owner;     // random: this process among all that ever were
     // A watch says all the time that this node lives. Set before the first connection.
     bool has_watch = false;
     // Of connections: those of a node that could be found silent have one.
     std::int64_t mark() const { return has_watch ? owner : 0; }
+    ConnectOptions connect_options() const {
+        return {.url = database.url, .schema = database.schema, .node_mark = mark()};
+    }
     Lanes lanes;
     SpecCache specs;
     KnownWindows windows;

@@ -7,6 +7,7 @@ namespace sluice::postgres {
 std::unique_ptr<Connection> connect_directly(const Urls& urls, const std::string& application_name,
                                              Millis answer_patience) {
     ConnectOptions options{.url = urls.direct,
+                           .schema = urls.schema,
                            .application_name = application_name,
                            .answer_patience = answer_patience,
                            .node_mark = urls.node_mark};

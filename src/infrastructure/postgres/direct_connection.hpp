@@ -12,6 +12,7 @@ namespace sluice::postgres {
 struct Urls {
     std::string direct;
     std::string common;
+    SchemaName schema{};
     std::int64_t node_mark = 0;  // see ConnectOptions
 };
 

@@ -271,11 +271,13 @@ void commit(Connection& connection) {
 
 }  // namespace
 
-Imported import_store(WholeStore& source, const std::string& url, const OnImport& on_import) {
-    migrate(ConnectOptions{.url = url});
-    Connection connection({.url = url, .answer_patience = patience});
+Imported import_store(WholeStore& source, const Database& target, const OnImport& on_import) {
+    Cluster cluster(target, "sluice store copy");
+    migrate(cluster.connect_options());
+    ConnectOptions options = cluster.connect_options();
+    options.answer_patience = patience;
+    Connection connection(options);
     check_durability(connection);
-    Cluster cluster(url, "sluice store copy");
     know_time(connection, cluster.time);
     await_later_numbers(cluster.time, source.last_id());
     make_windows(source.jobs(), connection, cluster.windows);

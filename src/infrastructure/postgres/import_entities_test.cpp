@@ -71,7 +71,7 @@ class ImportEntitiesTest : public testing::Test {
 
     Imported import() {
         sqlite::StoppedStore source(path);
-        return import_store(source, target.url(), [](ImportStage, const Imported&) {});
+        return import_store(source, {target.url()}, [](ImportStage, const Imported&) {});
     }
 
     const fs::path folder =

@@ -37,7 +37,7 @@ class ImportTest : public testing::Test {
 
     Imported import() {
         sqlite::StoppedStore source(path);
-        return import_store(source, target.url(), on_import);
+        return import_store(source, {target.url()}, on_import);
     }
 
     // What it throws, or nothing.

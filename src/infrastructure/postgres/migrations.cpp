@@ -1,5 +1,7 @@
 #include "infrastructure/postgres/migrations.hpp"
 
+#include "infrastructure/postgres/former_schema.hpp"
+
 namespace sluice::postgres {
 namespace {
 
@@ -17,8 +19,6 @@ constexpr const char* create_table = R"sql(
 CREATE TABLE migration (
     number integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,
     applied_at bigint NOT NULL))sql";
-constexpr Query list_applied{
-    "", "SELECT number, name, checksum, applied_at FROM migration ORDER BY number"};
 constexpr Query insert_applied{"", R"sql(
 INSERT INTO migration (number, name, checksum, applied_at)
 VALUES ($1::int4, $2::text, $3::text,
@@ -36,12 +36,11 @@ constexpr Query wait_forever{"", "SELECT set_config('lock_timeout', '0', true)"}
 // The steps up to this one were written when the schema had one name only, and say it. What was
 // released is never changed, so the qualifier is taken out of the text as it is run: what the text
 // makes is then made in the schema of the connection.
-constexpr int last_qualified_step = 4;
 constexpr std::string_view qualifier = "sluice.";
 
 std::string text_of(const Migration& step) {
     std::string text(step.text);
-    if (step.number > last_qualified_step) return text;
+    if (step.number > last_step_in_former_schema) return text;
     for (std::size_t at = text.find(qualifier); at != std::string::npos;
          at = text.find(qualifier, at)) {
         text.erase(at, qualifier.size());
@@ -63,9 +62,13 @@ Places find(Connection& connection) {
 
 std::vector<AppliedMigration> applied_migrations(Connection& connection) {
     std::vector<AppliedMigration> applied;
-    if (!find(connection).table) return applied;
+    const bool is_in_former = is_in_former_schema(connection);
+    if (!is_in_former && !find(connection).table) return applied;
 
-    const Result rows = connection.ask(list_applied);
+    const SchemaName schema = is_in_former ? former_schema() : connection.schema();
+    const std::string text = "SELECT number, name, checksum, applied_at FROM " + schema.quoted() +
+                             ".migration ORDER BY number";
+    const Result rows = connection.ask({"", text});
     for (int i = 0; i < rows.rows(); ++i) {
         Row row(rows, i);
         AppliedMigration& step = applied.emplace_back();
@@ -111,6 +114,7 @@ bool apply_next(Connection& connection, std::span<const Migration> known) {
         connection.roll_back();
         return false;
     }
+    if (is_in_former_schema(connection)) move_former_store(connection);
     const Migration& next = missing.front();
     make_place(connection);
     connection.execute(text_of(next));

@@ -9,15 +9,17 @@ namespace sluice::postgres {
 std::span<const Migration> embedded_migrations();
 
 // Applies what is missing, each step in a transaction of its own, in which no other node applies
-// one. Any number of nodes may do so at once, and each of them may be killed at any moment. Where
-// nothing is missing, this only reads. Throws std::runtime_error, and changes nothing, when the
-// database has a step that this binary does not know or knows with another text.
+// one; the first renames the schema of a store that an earlier version has made
+// (former_schema.hpp). Any number of nodes may do so at once, and each of them may be killed at any
+// moment. Where nothing is missing, this only reads. Throws std::runtime_error, and changes
+// nothing, when the database has a step that this binary does not know or knows with another text.
 //
 // The first opens a connection that is patient enough for a step of any length.
 void migrate(ConnectOptions options, std::span<const Migration> known = embedded_migrations());
 void migrate(Connection& connection, std::span<const Migration> known = embedded_migrations());
 
-// Every step that the database or the binary knows, in order. Reads only.
+// Every step that the database or the binary knows, in order; of a store that is still in the
+// former schema, those that it has there. Reads only.
 std::vector<MigrationStatus> migration_status(
     Connection& connection, std::span<const Migration> known = embedded_migrations());
 

@@ -65,7 +65,7 @@ TEST_F(PostgresMigrations, ShowsWhatIsNotYetAppliedAndChangesNothing) {
     ASSERT_EQ(statuses.size(), embedded_migrations().size());
     EXPECT_EQ(statuses[0].name, "0001_jobs");
     EXPECT_FALSE(statuses[0].applied_at);
-    EXPECT_TRUE(holds("to_regnamespace('sluice') IS NULL"));
+    EXPECT_TRUE(holds("to_regnamespace('orchestrator') IS NULL"));
 }
 
 TEST_F(PostgresMigrations, ADatabaseOfTheFirstVersionGetsEntitiesAndKeepsItsJobs) {

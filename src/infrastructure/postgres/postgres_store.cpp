@@ -24,9 +24,8 @@ Timestamp first_moment(Connection& connection, const Query& query) {
 }  // namespace
 
 PostgresStore::PostgresStore(std::shared_ptr<Cluster> cluster)
-    : cluster_(std::move(cluster)), writer_{.options = {.url = cluster_->url}} {
+    : cluster_(std::move(cluster)), writer_{.options = cluster_->connect_options()} {
     writer_.options.works_on_queue = true;
-    writer_.options.node_mark = cluster_->mark();
     writer_.connection = std::make_unique<Connection>(writer_.options);
     Connection& connection = *writer_.connection;
     check_durability(connection);
@@ -65,8 +64,7 @@ std::unique_ptr<Session> PostgresStore::begin() {
 }
 
 std::unique_ptr<JobReader> PostgresStore::reader() {
-    return std::make_unique<PostgresReader>(
-        ConnectOptions{.url = cluster_->url, .node_mark = cluster_->mark()});
+    return std::make_unique<PostgresReader>(cluster_->connect_options());
 }
 
 }  // namespace sluice

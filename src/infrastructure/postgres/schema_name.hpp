@@ -1,17 +1,27 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace sluice::postgres {
 
-inline constexpr std::string_view default_schema = "sluice";
+inline constexpr std::string_view default_schema = "orchestrator";
+
+inline constexpr const char* schema_name_form =
+    "the name of a PostgreSQL schema: letters, digits and _, no digit first, at most 63 bytes, and "
+    "none of pg_…, information_schema, packs and public";
 
 // The schema in which an engine keeps its tables. The SQL of the store names tables without it; the
 // search path of a connection leads there.
 class SchemaName {
   public:
     SchemaName() = default;  // the default
+
+    // The one place where a name that was given becomes a schema: blanks around it are dropped,
+    // upper case becomes lower case, as SQL has it, and nothing becomes the default. std::nullopt
+    // for what schema_name_form does not allow.
+    static std::optional<SchemaName> resolve(std::string_view given);
 
     const std::string& text() const { return name_; }
     std::string quoted() const { return '"' + name_ + '"'; }
@@ -24,6 +34,12 @@ class SchemaName {
 
   private:
     std::string name_{default_schema};
+};
+
+// Where an engine keeps its jobs.
+struct Database {
+    std::string url;
+    SchemaName schema{};
 };
 
 }  // namespace sluice::postgres

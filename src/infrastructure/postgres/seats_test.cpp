@@ -49,7 +49,7 @@ class PostgresSeats : public testing::Test {
 
     const std::string url = fresh_database();
     Connection connection{{.url = url, .works_on_queue = true}};
-    Cluster cluster{url, "node"};
+    Cluster cluster{{url}, "node"};
 };
 
 TEST_F(PostgresSeats, AreAllDifferentWhenTwentySitDownAtOnce) {

@@ -52,7 +52,8 @@ std::string error_field(const std::string& error) {
 Watch::Watch(Cluster& cluster, Options options)
     : cluster_(cluster),
       urls_{.direct = std::move(options.listen_url),
-            .common = cluster.url,
+            .common = cluster.database.url,
+            .schema = cluster.database.schema,
             .node_mark = cluster.mark()},
       retention_(options.retention),
       on_duty_(std::move(options.on_duty)) {}

@@ -61,7 +61,7 @@ bool eventually(Duration patience, const std::function<bool()>& holds) {
 struct Node {
     explicit Node(const std::string& url) : Node(url, url) {}
     Node(const std::string& url, const std::string& listen_url)
-        : cluster(url, "node"),
+        : cluster({url}, "node"),
           connection({.url = url}),
           watch(cluster, {.listen_url = listen_url}) {
         know_time(connection, cluster.time);

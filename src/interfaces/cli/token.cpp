@@ -215,6 +215,10 @@ void add_place_flags(CLI::App& command, TokenFlags& flags) {
         .add_option("--config", flags.place.config,
                     "The same with the store that this configuration file names")
         ->type_name("FILE");
+    command
+        .add_option("--store-schema", flags.place.store_schema,
+                    "With --store: the schema of its tables on PostgreSQL")
+        ->type_name("NAME");
 }
 
 void add_rights_flags(CLI::App& command, TokenFlags& flags) {

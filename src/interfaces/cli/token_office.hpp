@@ -25,6 +25,7 @@ class TokenOffice {
 struct StoreChoice {
     std::optional<std::string> config{};
     std::optional<std::string> store{};
+    std::optional<std::string> store_schema{};  // on PostgreSQL
 
     bool is_given() const { return config || store; }
 };
