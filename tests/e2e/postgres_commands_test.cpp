@@ -146,8 +146,8 @@ TEST_F(PostgresCommands, DoctorFindsWhatIsWrongWithTheDatabase) {
 TEST_F(PostgresCommands, DoctorFindsSessionsThatItsRoleCouldNotEnd) {
     const Engine engine(database);
     const std::string guest = "guest_of_" + database.substr(database.rfind('/') + 1);
-    execute("CREATE ROLE " + guest + " LOGIN; GRANT USAGE ON SCHEMA sluice TO " + guest +
-            "; GRANT SELECT ON ALL TABLES IN SCHEMA sluice TO " + guest);
+    execute("CREATE ROLE " + guest + " LOGIN; GRANT USAGE ON SCHEMA orchestrator TO " + guest +
+            "; GRANT SELECT ON ALL TABLES IN SCHEMA orchestrator TO " + guest);
     const std::string theirs = "postgres://" + guest + database.substr(database.find('@'));
 
     const Ended seen = run_sluice({"doctor", "--store", theirs});
