@@ -125,10 +125,10 @@ TEST_F(PostgresJobQueries, FindsJobsInTheOrderOfTheirIdsAndMoreThanOnce) {
     ASSERT_EQ(jobs.size(), ids.size());
     EXPECT_FALSE(jobs[1]);
     for (const std::size_t i : {0, 2, 3, 4}) EXPECT_EQ(jobs[i]->spec->id, ids[i]);
-    EXPECT_EQ(jobs[0]->state, JobState::succeeded);
+    EXPECT_EQ(jobs[0]->now.state, JobState::succeeded);
     EXPECT_TRUE(jobs[0]->lease);
-    EXPECT_EQ(jobs[2]->state, JobState::queued);
-    EXPECT_EQ(jobs[4]->state, JobState::running);
+    EXPECT_EQ(jobs[2]->now.state, JobState::queued);
+    EXPECT_EQ(jobs[4]->now.state, JobState::running);
     EXPECT_TRUE(reader.find({}).empty());
 }
 
