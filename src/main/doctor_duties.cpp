@@ -22,7 +22,7 @@ DutyBacklog backlog_of(const Config& config) {
     BacklogQuestion question{.idempotency_memory = config.idempotency_memory,
                              .retention = retention_of(config)};
     if (is_postgres(config.store)) {
-        postgres::Connection connection({.url = config.store});
+        postgres::Connection connection({.url = config.store, .schema = config.store_schema});
         question.now = postgres::server_now(connection) + postgres::read_ahead(connection) - grace;
         return postgres::look_at_backlog(connection, question);
     }
@@ -60,7 +60,7 @@ void tell_of_windows(const DutyBacklog& seen, Findings& out) {
 
 void look_at_duties(const Config& config, Findings& out) {
     try {
-        if (config.store == "memory:" || !store_exists(config.store)) return;
+        if (config.store == "memory:" || !store_exists(config)) return;
         const DutyBacklog seen = backlog_of(config);
         tell(out, duty::deadlines, seen.deadlines, "deadline");
         tell(out, duty::leases, seen.leases, "lease");

@@ -44,7 +44,7 @@ class PostgresHousekeeper : public testing::Test {
 
     const std::string url = fresh_database();
     Connection connection{{.url = url}};
-    Cluster cluster{url, "test"};
+    Cluster cluster{{url}, "test"};
     ClusterTime& time = cluster.time;
 };
 
