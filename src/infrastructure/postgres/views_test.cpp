@@ -8,7 +8,7 @@
 namespace sluice::postgres {
 namespace {
 
-constexpr JobId some{910777000807890945};  // 2026-11-18T06:22:38.410Z
+constexpr JobId some{910777000807890945};  // 2026-11-18T06:22:38.411Z
 
 // One job in each state, from `some` on: queued, running, and those that have ended.
 constexpr const char* six_jobs = R"sql(
@@ -95,7 +95,7 @@ TEST_F(PostgresViews, NameJobsAsTheApiDoes) {
         EXPECT_EQ(ask("job_id(" + number + ")", ""), Rows{to_text(id)});
         EXPECT_EQ(ask("job_number('" + to_text(id) + "')", ""), Rows{std::to_string(id.value)});
     }
-    EXPECT_EQ(ask("job_number_at('2026-11-18T06:22:38.410Z')", ""),
+    EXPECT_EQ(ask("job_number_at('2026-11-18T06:22:38.411Z')", ""),
               Rows{std::to_string(some.value - 1)});
     EXPECT_EQ(jobs("id")[0], to_text(some));
     EXPECT_EQ(jobs("lease_id")[1], to_text(LeaseId{JobId{some.value + 1}, LeaseToken{10}}));

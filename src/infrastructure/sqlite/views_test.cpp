@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr JobId some{910777000807890945};  // 2026-11-18T06:22:38.410Z
+constexpr JobId some{910777000807890945};  // 2026-11-18T06:22:38.411Z
 
 // One job in each state, from `some` on: queued, running, and those that have ended.
 constexpr const char* six_jobs = R"sql(

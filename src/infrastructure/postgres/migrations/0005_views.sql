@@ -39,7 +39,7 @@ $$;
 -- The least number of a job that is submitted from this moment on.
 CREATE FUNCTION job_number_at(moment timestamptz) RETURNS bigint
 LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$
-    SELECT ((extract(epoch FROM moment) * 1000)::bigint - 1577836800000) << 22
+    SELECT (floor(extract(epoch FROM moment) * 1000)::bigint - 1577836800000) << 22
 $$;
 
 CREATE VIEW jobs AS
