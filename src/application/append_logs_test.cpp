@@ -38,7 +38,7 @@ TEST(AppendLogs, NumbersLinesWithoutGaps) {
     const auto logs = engine.logs(job.spec->id);
     ASSERT_EQ(messages(logs), (Messages{"a", "b", "c"}));
     for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(logs[i].seq, std::int64_t(i) + 1);
-    EXPECT_EQ(engine.find(job.spec->id).log_seq, 3);
+    EXPECT_EQ(engine.find(job.spec->id).now.log_seq, 3);
 }
 
 TEST(AppendLogs, KeepsWhatTheWorkerSaid) {
@@ -175,7 +175,7 @@ TEST(AppendLogs, IsAllowedWhileTheWorkerOfACanceledJobStops) {
     engine.report(job, Outcome::canceled);
 
     EXPECT_TRUE(answer);
-    EXPECT_EQ(engine.find(job.spec->id).log_seq, 1);
+    EXPECT_EQ(engine.find(job.spec->id).now.log_seq, 1);
     EXPECT_EQ(engine.events(job.spec->id).back().log_seq, 1);
 }
 

@@ -36,7 +36,7 @@ TEST(OneBatch, TakesTheFirstOfTwoReportsThatDiffer) {
 
     EXPECT_TRUE(**first);
     EXPECT_EQ(refusal(**second), ErrorCode::conflict);
-    EXPECT_EQ(engine.find(job.spec->id).state, JobState::failed);
+    EXPECT_EQ(engine.find(job.spec->id).now.state, JobState::failed);
 }
 
 TEST(OneBatch, TakesTheSameRetryReportTwiceAndCountsOneAttempt) {
@@ -51,7 +51,7 @@ TEST(OneBatch, TakesTheSameRetryReportTwiceAndCountsOneAttempt) {
     engine.run(batch);
 
     EXPECT_EQ(***second, ***first);
-    EXPECT_EQ(engine.find(job.spec->id).attempt, 1);
+    EXPECT_EQ(engine.find(job.spec->id).now.attempt, 1);
 }
 
 TEST(OneBatch, LetsAReportWinOverACancel) {
@@ -65,7 +65,7 @@ TEST(OneBatch, LetsAReportWinOverACancel) {
 
     EXPECT_TRUE(**report);
     EXPECT_EQ(refusal(**cancel), ErrorCode::conflict);
-    EXPECT_EQ(engine.find(job.spec->id).state, JobState::succeeded);
+    EXPECT_EQ(engine.find(job.spec->id).now.state, JobState::succeeded);
 }
 
 TEST(OneBatch, CancelsARetryThatItMade) {
@@ -80,7 +80,7 @@ TEST(OneBatch, CancelsARetryThatItMade) {
 
     engine.run(batch);
 
-    EXPECT_EQ((**cancel)->state, JobState::canceled);
+    EXPECT_EQ((**cancel)->now.state, JobState::canceled);
     EXPECT_TRUE((***claim).empty());
 }
 
@@ -97,8 +97,8 @@ TEST(OneBatch, TakesAHeartbeatLinesAndAReportInThatOrder) {
 
     EXPECT_TRUE(**heartbeat);
     EXPECT_TRUE(**lines);
-    EXPECT_EQ((**report)->progress, 100);
-    EXPECT_EQ((**report)->log_seq, 1);
+    EXPECT_EQ((**report)->now.progress, 100);
+    EXPECT_EQ((**report)->now.log_seq, 1);
     EXPECT_EQ(engine.events(job.spec->id).back().log_seq, 1);
 }
 

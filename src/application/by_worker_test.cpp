@@ -44,10 +44,10 @@ TEST_F(ByName, AHeartbeatExtendsTheLeaseOfTheLastClaimAndShowsTheJob) {
     ASSERT_TRUE(extended);
     EXPECT_EQ(extended->until, at(80));
     EXPECT_EQ(*extended->job, engine.find(job.spec->id));
-    EXPECT_EQ(extended->job->message, "BUILD: npm ci");
-    EXPECT_EQ(beat(job, {"r"}, {.message = "npm test"})->job->message, "BUILD: npm test");
-    EXPECT_EQ(beat(job, {"r"}, {.phase = "BUILD"})->job->message, "BUILD: npm test");
-    EXPECT_EQ(beat(job, {"r"}, {.phase = "PUSH"})->job->message, "PUSH");
+    EXPECT_EQ(extended->job->now.message, "BUILD: npm ci");
+    EXPECT_EQ(beat(job, {"r"}, {.message = "npm test"})->job->now.message, "BUILD: npm test");
+    EXPECT_EQ(beat(job, {"r"}, {.phase = "BUILD"})->job->now.message, "BUILD: npm test");
+    EXPECT_EQ(beat(job, {"r"}, {.phase = "PUSH"})->job->now.message, "PUSH");
 }
 
 TEST_F(ByName, AHeartbeatOfAnotherWorkerIsRefused) {
@@ -65,12 +65,12 @@ TEST_F(ByName, AHeartbeatForAJobThatDoesNotRunShowsItAndSaysStop) {
     const auto told = beat(canceled, {"r"}, {.phase = "PUSH"});
     ASSERT_TRUE(told);
     EXPECT_TRUE(told->stop_requested);
-    EXPECT_EQ(told->job->state, JobState::canceled);
-    EXPECT_EQ(told->job->message, "");
+    EXPECT_EQ(told->job->now.state, JobState::canceled);
+    EXPECT_EQ(told->job->now.message, "");
     EXPECT_EQ(engine.find(canceled.spec->id).lease->until, at(50)) << "it has not stopped yet";
 
     const Job queued = engine.submit(spec());
-    EXPECT_EQ(beat(queued, {"r"})->job->state, JobState::queued);
+    EXPECT_EQ(beat(queued, {"r"})->job->now.state, JobState::queued);
     EXPECT_FALSE(engine.find(queued.spec->id).lease);
 }
 
@@ -81,7 +81,7 @@ TEST_F(ByName, AReportCountsForTheLastClaimAndMayBeRepeated) {
     const auto first = report(job, {"r"}, Outcome::succeeded);
 
     ASSERT_TRUE(first);
-    EXPECT_EQ(first->state, JobState::succeeded);
+    EXPECT_EQ(first->now.state, JobState::succeeded);
     EXPECT_EQ(*report(job, {"r"}, Outcome::succeeded), *first);
     EXPECT_EQ(refusal(report(job, {"r"}, Outcome::failed)), ErrorCode::conflict);
     EXPECT_EQ(refusal(report(job, {"stranger"}, Outcome::succeeded)), ErrorCode::lease_lost);
@@ -107,7 +107,7 @@ TEST_F(ByName, AnAttemptFencesTheOldRunOfAWorkerThatCameBackUnderItsName) {
     EXPECT_EQ(refusal(beat(job, {"r", 1})), ErrorCode::lease_lost);
     EXPECT_EQ(refusal(report(job, {"r", 1}, Outcome::failed)), ErrorCode::lease_lost);
 
-    EXPECT_EQ(engine.find(job.spec->id).state, JobState::running);
+    EXPECT_EQ(engine.find(job.spec->id).now.state, JobState::running);
     EXPECT_TRUE(beat(job, {"r", 2}));
     EXPECT_TRUE(report(job, {"r", 2}, Outcome::succeeded));
     EXPECT_EQ(refusal(report(job, {"r", 1}, Outcome::succeeded)), ErrorCode::lease_lost);
@@ -135,7 +135,7 @@ TEST_F(ByName, SomebodyElseMayEndAJobThatRunsWhoeverHasIt) {
     const auto ended = engine.ask(end);
 
     ASSERT_TRUE(ended);
-    EXPECT_EQ(ended->state, JobState::failed);
+    EXPECT_EQ(ended->now.state, JobState::failed);
     EXPECT_EQ(engine.events(job.spec->id).back().actor, "user:ada");
     EXPECT_EQ(refusal(engine.ask(end)), ErrorCode::conflict) << "it does not run any more";
     const Job queued = engine.submit(spec());

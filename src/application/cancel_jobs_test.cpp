@@ -24,9 +24,9 @@ TEST(CancelJob, EndsAQueuedJobAtOnce) {
     const auto job = engine.cancel(queued.spec->id, "not needed");
 
     ASSERT_TRUE(job);
-    EXPECT_EQ(job->state, JobState::canceled);
-    EXPECT_EQ(job->completed_at, at(3));
-    EXPECT_EQ(job->error_message, "not needed");
+    EXPECT_EQ(job->now.state, JobState::canceled);
+    EXPECT_EQ(job->now.completed_at, at(3));
+    EXPECT_EQ(job->now.error_message, "not needed");
     EXPECT_EQ(engine.find(queued.spec->id), *job);
     EXPECT_TRUE(engine.claim().empty());
 }
@@ -55,7 +55,7 @@ TEST(CancelJob, EndsJobsThatWaitForAnything) {
     const Job blocked = engine.submit(after);
 
     for (const Job& job : {timed, parked, blocked}) {
-        EXPECT_EQ(engine.cancel(job.spec->id)->state, JobState::canceled);
+        EXPECT_EQ(engine.cancel(job.spec->id)->now.state, JobState::canceled);
     }
 
     engine.report(holder, Outcome::succeeded);
@@ -69,8 +69,8 @@ TEST(CancelJob, EndsARunningJobAtOnceAndKeepsItsLease) {
 
     const auto job = engine.cancel(running.spec->id);
 
-    EXPECT_EQ(job->state, JobState::canceled);
-    EXPECT_EQ(job->completed_at, at(0));
+    EXPECT_EQ(job->now.state, JobState::canceled);
+    EXPECT_EQ(job->now.completed_at, at(0));
     ASSERT_TRUE(job->lease);
     EXPECT_TRUE(job->lease->stop_requested);
     EXPECT_EQ(job->lease->token, running.lease->token);
@@ -112,10 +112,10 @@ TEST(CancelJob, KeepsTheKeysUntilTheWorkerHandsBack) {
     engine.submit(keyed());
     engine.cancel(running.spec->id);
 
-    EXPECT_EQ(engine.hand_back(running)->state, JobState::canceled);
+    EXPECT_EQ(engine.hand_back(running)->now.state, JobState::canceled);
 
     EXPECT_EQ(engine.claim().size(), 1u);
-    EXPECT_EQ(engine.find(running.spec->id).attempt, 1);
+    EXPECT_EQ(engine.find(running.spec->id).now.attempt, 1);
 }
 
 TEST(CancelJob, RefusesALaterSuccessAndKeepsTheJobCanceled) {
@@ -129,8 +129,8 @@ TEST(CancelJob, RefusesALaterSuccessAndKeepsTheJobCanceled) {
 
     EXPECT_EQ(refusal(answer), ErrorCode::conflict);
     const Job job = engine.find(running.spec->id);
-    EXPECT_EQ(job.state, JobState::canceled);
-    EXPECT_EQ(job.result, "");
+    EXPECT_EQ(job.now.state, JobState::canceled);
+    EXPECT_EQ(job.now.result, "");
     EXPECT_EQ(job.lease, std::nullopt);
     EXPECT_EQ(engine.events(job.spec->id).back().detail, R"({"reported":"succeeded"})");
 }
@@ -208,7 +208,7 @@ TEST(CancelJob, IsForAdminsWhereTheTypeSaysSo) {
     const auto repeated = engine.ask(CancelJob{.job = queued.spec->id, .is_admin = true});
 
     EXPECT_EQ(refusal(refused), ErrorCode::forbidden);
-    EXPECT_EQ(allowed->state, JobState::canceled);
+    EXPECT_EQ(allowed->now.state, JobState::canceled);
     EXPECT_EQ(*repeated, *allowed);
 }
 
@@ -231,7 +231,7 @@ TEST(CancelJob, OfARetryThatWaitsEndsItForGood) {
 
     const auto job = engine.cancel(running.spec->id);
 
-    EXPECT_EQ(job->state, JobState::canceled);
+    EXPECT_EQ(job->now.state, JobState::canceled);
     EXPECT_EQ(job->lease, std::nullopt);
     engine.advance(1h);
     EXPECT_TRUE(engine.claim().empty());

@@ -30,9 +30,9 @@ TEST(ClaimJobs, StartsTheJobUnderANewLease) {
     const Job job = engine.claim_one();
 
     EXPECT_EQ(job.spec, queued.spec);
-    EXPECT_EQ(job.state, JobState::running);
-    EXPECT_EQ(job.attempt, 1);
-    EXPECT_EQ(job.started_at, at(5));
+    EXPECT_EQ(job.now.state, JobState::running);
+    EXPECT_EQ(job.now.attempt, 1);
+    EXPECT_EQ(job.now.started_at, at(5));
     ASSERT_TRUE(job.lease);
     EXPECT_EQ(job.lease->worker_id, "worker");
     EXPECT_EQ(job.lease->since, at(5));
@@ -222,11 +222,11 @@ TEST(ClaimJobs, ClearsWhatTheAttemptBeforeItSaid) {
 
     const Job second = engine.claim_one();
 
-    EXPECT_EQ(second.attempt, 2);
-    EXPECT_EQ(second.error_code, "");
-    EXPECT_EQ(second.error_message, "");
-    EXPECT_EQ(second.message, "");
-    EXPECT_EQ(second.progress, std::nullopt);
+    EXPECT_EQ(second.now.attempt, 2);
+    EXPECT_EQ(second.now.error_code, "");
+    EXPECT_EQ(second.now.error_message, "");
+    EXPECT_EQ(second.now.message, "");
+    EXPECT_EQ(second.now.progress, std::nullopt);
 }
 
 TEST(ClaimJobs, GoesByTheClockAsItIsAfterItWasSetBack) {

@@ -30,10 +30,10 @@ TEST(Deadline, EndsTheJobAsTimedOutWithoutARetry) {
     engine.advance(20s);
 
     const Job job = engine.find(running.spec->id);
-    EXPECT_EQ(job.state, JobState::timed_out);
-    EXPECT_EQ(job.error_code, "JOB_TIMEOUT");
-    EXPECT_EQ(job.error_message, "the job did not end within 20000 ms");
-    EXPECT_EQ(job.completed_at, at(20));
+    EXPECT_EQ(job.now.state, JobState::timed_out);
+    EXPECT_EQ(job.now.error_code, "JOB_TIMEOUT");
+    EXPECT_EQ(job.now.error_message, "the job did not end within 20000 ms");
+    EXPECT_EQ(job.now.completed_at, at(20));
     EXPECT_EQ(engine.events(job.spec->id).back().actor, "engine");
 }
 
@@ -43,7 +43,7 @@ TEST(Deadline, DoesNotComeAMicrosecondTooEarly) {
 
     engine.advance(20s - 1us);
 
-    EXPECT_EQ(engine.find(running.spec->id).state, JobState::running);
+    EXPECT_EQ(engine.find(running.spec->id).now.state, JobState::running);
     EXPECT_EQ(engine.engine().next_due(), at(20));
 }
 
@@ -55,7 +55,7 @@ TEST(Deadline, IsNotMovedByHeartbeats) {
 
     engine.advance(1s);
 
-    EXPECT_EQ(engine.find(running.spec->id).state, JobState::timed_out);
+    EXPECT_EQ(engine.find(running.spec->id).now.state, JobState::timed_out);
 }
 
 TEST(Deadline, NeverComesWithoutATimeout) {
@@ -66,7 +66,7 @@ TEST(Deadline, NeverComesWithoutATimeout) {
         ASSERT_TRUE(engine.heartbeat(running));
     }
 
-    EXPECT_EQ(engine.find(running.spec->id).state, JobState::running);
+    EXPECT_EQ(engine.find(running.spec->id).now.state, JobState::running);
 }
 
 TEST(Deadline, TellsTheWorkerToStopAndKeepsTheKeysUntilItSaysSo) {
@@ -105,7 +105,7 @@ TEST(Deadline, RefusesALaterSuccessAndKeepsTheJobTimedOut) {
     const auto answer = engine.report(running, Outcome::succeeded);
 
     EXPECT_EQ(refusal(answer), ErrorCode::conflict);
-    EXPECT_EQ(engine.find(running.spec->id).state, JobState::timed_out);
+    EXPECT_EQ(engine.find(running.spec->id).now.state, JobState::timed_out);
     EXPECT_EQ(engine.find(running.spec->id).lease, std::nullopt);
 }
 
@@ -132,10 +132,10 @@ TEST(Deadline, CountsFromTheStartOfEachAttempt) {
     const Job second = engine.claim_one();
 
     engine.advance(20s - 1us);
-    EXPECT_EQ(engine.find(second.spec->id).state, JobState::running);
+    EXPECT_EQ(engine.find(second.spec->id).now.state, JobState::running);
 
     engine.advance(1us);
-    EXPECT_EQ(engine.find(second.spec->id).state, JobState::timed_out);
+    EXPECT_EQ(engine.find(second.spec->id).now.state, JobState::timed_out);
 }
 
 TEST(Deadline, AtTheSameMomentAsTheEndOfTheLeaseDecides) {
@@ -157,7 +157,7 @@ TEST(Deadline, CancelsDependents) {
 
     engine.advance(20s);
 
-    EXPECT_EQ(engine.find(dependent.spec->id).state, JobState::canceled);
+    EXPECT_EQ(engine.find(dependent.spec->id).now.state, JobState::canceled);
 }
 
 // ── types that repeat timed out attempts ──
@@ -169,9 +169,9 @@ TEST(RepeatedDeadline, AsksTheWorkerToStopAndLeavesTheJobRunning) {
     engine.advance(20s);
 
     const Job job = engine.find(running.spec->id);
-    EXPECT_EQ(job.state, JobState::running);
+    EXPECT_EQ(job.now.state, JobState::running);
     EXPECT_TRUE(job.lease->stop_requested);
-    EXPECT_EQ(job.head, running.head);
+    EXPECT_EQ(job.now.head, running.now.head);
 }
 
 TEST(RepeatedDeadline, DoesNotExtendTheLeaseAnyMore) {
@@ -186,7 +186,7 @@ TEST(RepeatedDeadline, DoesNotExtendTheLeaseAnyMore) {
     ASSERT_TRUE(heard);
     EXPECT_TRUE(heard->stop_requested);
     EXPECT_EQ(heard->until, at(40));
-    EXPECT_EQ(engine.find(running.spec->id).progress, 9);
+    EXPECT_EQ(engine.find(running.spec->id).now.progress, 9);
 }
 
 // Of several committers one alone looks at what is due; another one may hear the worker first.
@@ -219,10 +219,10 @@ TEST(RepeatedDeadline, RepeatsTheAttemptOnceTheLeaseHasEnded) {
     engine.advance(30s);
 
     const Job job = engine.find(running.spec->id);
-    EXPECT_EQ(job.state, JobState::queued);
-    EXPECT_EQ(job.error_code, "JOB_TIMEOUT");
-    EXPECT_EQ(job.run_after, at(35));
-    EXPECT_EQ(job.attempt, 1);
+    EXPECT_EQ(job.now.state, JobState::queued);
+    EXPECT_EQ(job.now.error_code, "JOB_TIMEOUT");
+    EXPECT_EQ(job.now.run_after, at(35));
+    EXPECT_EQ(job.now.attempt, 1);
     EXPECT_EQ(engine.steps(job.spec->id).back(), Step::retried);
     EXPECT_EQ(engine.events(job.spec->id).back().actor, "engine");
 }
@@ -248,8 +248,8 @@ TEST(RepeatedDeadline, RepeatsTheAttemptWhenTheWorkerHasStopped) {
         const auto job = engine.report(running, outcome);
 
         ASSERT_TRUE(job);
-        EXPECT_EQ(job->state, JobState::queued);
-        EXPECT_EQ(job->run_after, at(26));
+        EXPECT_EQ(job->now.state, JobState::queued);
+        EXPECT_EQ(job->now.run_after, at(26));
     }
 }
 
@@ -258,7 +258,7 @@ TEST(RepeatedDeadline, TakesASuccessThatComesBeforeTheLeaseEnds) {
     const Job running = engine.start(repeated_on_timeout());
     engine.advance(21s);
 
-    EXPECT_EQ(engine.report(running, Outcome::succeeded)->state, JobState::succeeded);
+    EXPECT_EQ(engine.report(running, Outcome::succeeded)->now.state, JobState::succeeded);
 }
 
 TEST(RepeatedDeadline, EndsTheJobInItsLastAttempt) {
@@ -266,11 +266,11 @@ TEST(RepeatedDeadline, EndsTheJobInItsLastAttempt) {
     const Job first = engine.start(repeated_on_timeout(2));
     engine.advance(35s);
     const Job second = engine.claim_one();
-    EXPECT_EQ(second.attempt, 2);
+    EXPECT_EQ(second.now.attempt, 2);
 
     engine.advance(20s);
 
-    EXPECT_EQ(engine.find(first.spec->id).state, JobState::timed_out);
+    EXPECT_EQ(engine.find(first.spec->id).now.state, JobState::timed_out);
 }
 
 TEST(RepeatedDeadline, LosesToACancel) {
@@ -281,7 +281,7 @@ TEST(RepeatedDeadline, LosesToACancel) {
     engine.cancel(running.spec->id);
     engine.advance(1h);
 
-    EXPECT_EQ(engine.find(running.spec->id).state, JobState::canceled);
+    EXPECT_EQ(engine.find(running.spec->id).now.state, JobState::canceled);
 }
 
 }  // namespace

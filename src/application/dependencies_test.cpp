@@ -100,11 +100,11 @@ TEST_P(FailedDependency, CancelsTheJob) {
     const auto ended = engine.report(first, GetParam());
 
     const Job job = engine.find(second.spec->id);
-    EXPECT_EQ(job.state, JobState::canceled);
-    EXPECT_EQ(job.error_code, "DEPENDENCY_FAILED");
-    EXPECT_EQ(job.error_message, "the job depends on " + to_text(first.spec->id) +
-                                     ", which ended as " + std::string(to_text(ended->state)));
-    EXPECT_EQ(job.completed_at, at(1));
+    EXPECT_EQ(job.now.state, JobState::canceled);
+    EXPECT_EQ(job.now.error_code, "DEPENDENCY_FAILED");
+    EXPECT_EQ(job.now.error_message, "the job depends on " + to_text(first.spec->id) +
+                                     ", which ended as " + std::string(to_text(ended->now.state)));
+    EXPECT_EQ(job.now.completed_at, at(1));
     EXPECT_EQ(engine.events(job.spec->id).back().actor, "engine");
     EXPECT_TRUE(engine.claim(dependents).empty());
 }
@@ -126,9 +126,9 @@ TEST_P(FailedDependency, BeforeTheJobCameCancelsItAtOnce) {
 
     const Job answer = engine.submit(after({first.spec->id}));
 
-    EXPECT_EQ(answer.state, JobState::queued);  // as it was accepted
-    EXPECT_EQ(engine.find(answer.spec->id).state, JobState::canceled);
-    EXPECT_EQ(engine.find(answer.spec->id).error_code, "DEPENDENCY_FAILED");
+    EXPECT_EQ(answer.now.state, JobState::queued);  // as it was accepted
+    EXPECT_EQ(engine.find(answer.spec->id).now.state, JobState::canceled);
+    EXPECT_EQ(engine.find(answer.spec->id).now.error_code, "DEPENDENCY_FAILED");
     EXPECT_EQ(engine.steps(answer.spec->id), (std::vector{Step::submitted, Step::canceled}));
     EXPECT_TRUE(engine.claim(dependents).empty());
 }
@@ -154,9 +154,9 @@ TEST(FailedDependencyOfMany, CancelsWithoutWaitingForTheOthers) {
 
     engine.report(b, Outcome::failed);
 
-    EXPECT_EQ(engine.find(second.spec->id).state, JobState::canceled);
+    EXPECT_EQ(engine.find(second.spec->id).now.state, JobState::canceled);
     engine.report(a, Outcome::succeeded);
-    EXPECT_EQ(engine.find(second.spec->id).state, JobState::canceled);
+    EXPECT_EQ(engine.find(second.spec->id).now.state, JobState::canceled);
 }
 
 TEST(FailedDependencyOfMany, WaitsForTheOthersBeforeItRuns) {
@@ -189,7 +189,7 @@ TEST(CanceledDependency, CancelsTheJobWhileTheWorkerStillRuns) {
 
     engine.cancel(first.spec->id);
 
-    EXPECT_EQ(engine.find(second.spec->id).state, JobState::canceled);
+    EXPECT_EQ(engine.find(second.spec->id).now.state, JobState::canceled);
 }
 
 // ── chains and diamonds ──
@@ -213,8 +213,8 @@ TEST(Chain, IsCanceledDownTheLine) {
 
     for (const std::size_t i : {1u, 2u, 3u}) {
         const Job job = engine.find(jobs[i].spec->id);
-        EXPECT_EQ(job.state, JobState::canceled);
-        EXPECT_NE(job.error_message.find(to_text(jobs[i - 1].spec->id)), std::string::npos);
+        EXPECT_EQ(job.now.state, JobState::canceled);
+        EXPECT_NE(job.now.error_message.find(to_text(jobs[i - 1].spec->id)), std::string::npos);
     }
 }
 
@@ -238,7 +238,7 @@ TEST(Chain, IsCanceledDownTheLineWhenItsHeadCameTooLate) {
     const auto jobs = engine.submit_all({after({failed.spec->id}), spec(), spec()}, {{}, {0}, {1}});
 
     for (const Job& job : jobs) {
-        EXPECT_EQ(engine.find(job.spec->id).state, JobState::canceled);
+        EXPECT_EQ(engine.find(job.spec->id).now.state, JobState::canceled);
     }
     EXPECT_TRUE(engine.claim({}, 10).empty());
 }

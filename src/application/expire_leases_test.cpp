@@ -26,14 +26,14 @@ TEST(LostLease, QueuesTheJobAgainAtOnceAndTheAttemptCounts) {
     engine.advance(TestEngine::term);
 
     const Job job = engine.find(running.spec->id);
-    EXPECT_EQ(job.state, JobState::queued);
-    EXPECT_EQ(job.attempt, 1);
-    EXPECT_EQ(job.run_after, at(30));
-    EXPECT_EQ(job.error_code, "LEASE_EXPIRED");
-    EXPECT_NE(job.error_message.find("worker"), std::string::npos);
+    EXPECT_EQ(job.now.state, JobState::queued);
+    EXPECT_EQ(job.now.attempt, 1);
+    EXPECT_EQ(job.now.run_after, at(30));
+    EXPECT_EQ(job.now.error_code, "LEASE_EXPIRED");
+    EXPECT_NE(job.now.error_message.find("worker"), std::string::npos);
     EXPECT_EQ(job.lease, std::nullopt);
-    EXPECT_EQ(job.started_at, std::nullopt);
-    EXPECT_EQ(engine.claim_one().attempt, 2);
+    EXPECT_EQ(job.now.started_at, std::nullopt);
+    EXPECT_EQ(engine.claim_one().now.attempt, 2);
 }
 
 TEST(LostLease, FailsTheJobWhenNoAttemptIsLeft) {
@@ -43,9 +43,9 @@ TEST(LostLease, FailsTheJobWhenNoAttemptIsLeft) {
     engine.advance(TestEngine::term);
 
     const Job job = engine.find(running.spec->id);
-    EXPECT_EQ(job.state, JobState::failed);
-    EXPECT_EQ(job.error_code, "LEASE_EXPIRED");
-    EXPECT_EQ(job.completed_at, at(30));
+    EXPECT_EQ(job.now.state, JobState::failed);
+    EXPECT_EQ(job.now.error_code, "LEASE_EXPIRED");
+    EXPECT_EQ(job.now.completed_at, at(30));
     EXPECT_EQ(job.lease, std::nullopt);
 }
 
@@ -68,7 +68,7 @@ TEST(LostLease, IsNotLostAMicrosecondTooEarly) {
 
     engine.advance(TestEngine::term - 1us);
 
-    EXPECT_EQ(engine.find(running.spec->id).state, JobState::running);
+    EXPECT_EQ(engine.find(running.spec->id).now.state, JobState::running);
     EXPECT_EQ(engine.engine().next_due(), at(30));
 }
 
@@ -88,7 +88,7 @@ TEST(LostLease, IsNotLostWhenTheWorkerSpeaksBeforeItIsTakenAway) {
     const Job running = engine.start(with_attempts(2));
     engine.sleep(10min);
 
-    EXPECT_EQ(engine.report(running, Outcome::succeeded)->state, JobState::succeeded);
+    EXPECT_EQ(engine.report(running, Outcome::succeeded)->now.state, JobState::succeeded);
 }
 
 TEST(LostLease, IsDealtWithBeforeTheClaimsOfALateRun) {
@@ -100,8 +100,8 @@ TEST(LostLease, IsDealtWithBeforeTheClaimsOfALateRun) {
 
     engine.run(batch);
 
-    EXPECT_EQ(engine.find(running.spec->id).attempt, 2);
-    EXPECT_EQ((***claim).at(0).attempt, 2);
+    EXPECT_EQ(engine.find(running.spec->id).now.attempt, 2);
+    EXPECT_EQ((***claim).at(0).now.attempt, 2);
 }
 
 TEST(LostLease, OfACanceledJobOnlyClosesTheLease) {
@@ -113,8 +113,8 @@ TEST(LostLease, OfACanceledJobOnlyClosesTheLease) {
     engine.advance(TestEngine::term);
 
     const Job job = engine.find(running.spec->id);
-    EXPECT_EQ(job.state, JobState::canceled);
-    EXPECT_EQ(job.completed_at, canceled.completed_at);
+    EXPECT_EQ(job.now.state, JobState::canceled);
+    EXPECT_EQ(job.now.completed_at, canceled.now.completed_at);
     EXPECT_EQ(job.lease, std::nullopt);
     EXPECT_EQ(engine.steps(job.spec->id).back(), Step::lease_closed);
     EXPECT_EQ(engine.events(job.spec->id).back().actor, "engine");
@@ -129,7 +129,7 @@ TEST(LostLease, CarriesOnToDependents) {
 
     engine.advance(TestEngine::term);
 
-    EXPECT_EQ(engine.find(dependent.spec->id).state, JobState::canceled);
+    EXPECT_EQ(engine.find(dependent.spec->id).now.state, JobState::canceled);
 }
 
 TEST(LostLease, OfThousandsAtOnceAreAllDealtWithAtThatMoment) {
@@ -190,8 +190,8 @@ TEST(ClockSetBack, EndsNoLeaseEarly) {
 
     set_back.run_with_its_end();
 
-    EXPECT_EQ(engine.find(due.spec->id).state, JobState::queued);
-    EXPECT_EQ(engine.find(held.spec->id).state, JobState::running);
+    EXPECT_EQ(engine.find(due.spec->id).now.state, JobState::queued);
+    EXPECT_EQ(engine.find(held.spec->id).now.state, JobState::running);
 }
 
 TEST(ClockSetBack, GivesNoLeaseForTooLong) {
@@ -221,10 +221,10 @@ TEST(ClockSetBack, TellsTheHistoryOfRetriesAndOfDependentsInOrder) {
 
     for (const JobId id : {job.spec->id, dependent.spec->id}) {
         const std::vector<Event> events = engine.events(id);
-        EXPECT_TRUE(is_final(engine.find(id).state));
+        EXPECT_TRUE(is_final(engine.find(id).now.state));
         EXPECT_TRUE(std::is_sorted(events.begin(), events.end(),
                                    [](const Event& a, const Event& b) { return a.at < b.at; }));
-        EXPECT_GE(*engine.find(id).completed_at, engine.find(id).spec->created_at);
+        EXPECT_GE(*engine.find(id).now.completed_at, engine.find(id).spec->created_at);
     }
 }
 

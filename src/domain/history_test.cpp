@@ -205,7 +205,7 @@ TEST(Record, MakesAChainFromTheSpecToTheHead) {
     const auto [job, events] = recorded_life();
 
     EXPECT_TRUE(is_whole(job, events));
-    EXPECT_EQ(job.head, (ChainHead{6, events.back().hash}));
+    EXPECT_EQ(job.now.head, (ChainHead{6, events.back().hash}));
     for (std::size_t i = 0; i < events.size(); ++i) EXPECT_EQ(events[i].seq, std::int64_t(i) + 1);
 }
 

@@ -38,7 +38,7 @@ TEST(Apply, TakesAStepOfTheTable) {
 
     ASSERT_TRUE(moved);
     EXPECT_EQ(*moved, JobState::running);
-    EXPECT_EQ(job.state, JobState::running);
+    EXPECT_EQ(job.now.state, JobState::running);
 }
 
 TEST(Apply, RefusesAStepThatIsNotInTheTableAndChangesNothing) {
@@ -103,10 +103,10 @@ TEST(Accepted, IsQueuedUntilItsTime) {
     const Job job = accepted(spec);
 
     EXPECT_EQ(job.spec, spec);
-    EXPECT_EQ(job.state, JobState::queued);
-    EXPECT_EQ(job.attempt, 0);
-    EXPECT_EQ(job.run_after, from_micros(77));
-    EXPECT_EQ(job.head, ChainHead{});
+    EXPECT_EQ(job.now.state, JobState::queued);
+    EXPECT_EQ(job.now.attempt, 0);
+    EXPECT_EQ(job.now.run_after, from_micros(77));
+    EXPECT_EQ(job.now.head, ChainHead{});
 }
 
 }  // namespace

@@ -93,10 +93,10 @@ class StoreOffice final : public cli::TokenOffice {
                                .idempotency_memory = config_.idempotency_memory});
         std::optional<Result<EntityAnswer>> answer;
         Batch batch;
-        batch.entity_actions.push_back(
-            {.items = {{action}}, .done = [&](std::vector<Result<EntityAnswer>> answers) {
-                 answer = std::move(answers.front());
-             }});
+        batch.entity_actions.push_back({.items = {EntityAction{.decide = action}},
+                                        .done = [&](std::vector<Result<EntityAnswer>> answers) {
+                                            answer = std::move(answers.front());
+                                        }});
         engine.run(batch, clock_.now());
         batch.deliver();
         if (!*answer) throw failure_of(answer->error());

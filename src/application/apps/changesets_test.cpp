@@ -38,7 +38,7 @@ TEST_F(AChangeset, IsSubmittedWithAFrozenHeadAndACheckOfIt) {
     EXPECT_EQ(text_of(payload_of(job), "head_sha"), "h2");
     EXPECT_EQ(text_of(payload_of(job), "base_sha"), "b1");
     EXPECT_EQ(text_of(answer->entity->attributes, "job_id"), to_text(job.spec->id));
-    EXPECT_EQ(engine.find(job.spec->id).state, JobState::queued);
+    EXPECT_EQ(engine.find(job.spec->id).now.state, JobState::queued);
 }
 
 TEST_F(AChangeset, IsNotSubmittedWithoutAHead) {

@@ -64,7 +64,7 @@ TEST_F(ADeployment, FailsWithItsCheck) {
     run("msuite_deploy", Outcome::failed);
 
     EXPECT_EQ(state("deployment", id), "failed");
-    EXPECT_EQ(jobs_of("deploy_release").front().state, JobState::canceled);
+    EXPECT_EQ(jobs_of("deploy_release").front().now.state, JobState::canceled);
     granted(deploy(prod));
 }
 
@@ -142,7 +142,7 @@ TEST_F(ADeployment, CannotStartWhenItsProfileChangedAfterItsCheck) {
     EXPECT_TRUE(engine.claim({.types = {"deploy_release"}}).empty());
 
     EXPECT_EQ(state("deployment", id), "failed");
-    EXPECT_EQ(jobs_of("deploy_release").front().error_code, "GATE_CLOSED");
+    EXPECT_EQ(jobs_of("deploy_release").front().now.error_code, "GATE_CLOSED");
 }
 
 }  // namespace

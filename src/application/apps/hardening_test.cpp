@@ -82,9 +82,9 @@ TEST_F(Hardening, AJobForADeploymentThatIsNotThereDoesNotStart) {
     const Job job = forged("deploy_release", "deployment", "nope", {});
     EXPECT_TRUE(engine.claim({.types = {"deploy_release"}}).empty());
     const Job ended = engine.find(job.spec->id);
-    EXPECT_EQ(ended.state, JobState::failed);
-    EXPECT_EQ(ended.error_code, "RESOURCE_FAILED");
-    EXPECT_EQ(ended.error_message, "there is no deployment nope, so that the job cannot start");
+    EXPECT_EQ(ended.now.state, JobState::failed);
+    EXPECT_EQ(ended.now.error_code, "RESOURCE_FAILED");
+    EXPECT_EQ(ended.now.error_message, "there is no deployment nope, so that the job cannot start");
 }
 
 TEST_F(Hardening, AForgedDeploymentChangesNothing) {

@@ -39,7 +39,7 @@ TEST_F(ATempEnvironment, IsProvisionedByAJob) {
     EXPECT_EQ(time_of(found.attributes, "expires_at"), engine.now() + 1h);
     const std::vector<Job> expiries = jobs_of("temp_env_expire");
     ASSERT_EQ(expiries.size(), 1u);
-    EXPECT_EQ(expiries.front().run_after, engine.now() + 1h);
+    EXPECT_EQ(expiries.front().now.run_after, engine.now() + 1h);
 }
 
 TEST_F(ATempEnvironment, FailsWithItsProvisioning) {

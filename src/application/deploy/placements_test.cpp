@@ -176,7 +176,7 @@ TEST(Purge, TakesEndedJobsOffTheListAndTheAppOffItsNode) {
     EXPECT_EQ(purged->placements, 1);
     EXPECT_TRUE(listed(engine, "app").empty());
     EXPECT_EQ(place_of(engine.store(), "app"), "");
-    EXPECT_EQ(engine.find(first).state, JobState::succeeded) << "history keeps it";
+    EXPECT_EQ(engine.find(first).now.state, JobState::succeeded) << "history keeps it";
     EXPECT_EQ(events(engine, "app").back().action, "purged");
 
     const JobId second = create(engine, "app");
