@@ -129,9 +129,9 @@ TEST_F(AFailedSite, EndsAJobThatWaitedWithItsReasonAndLetsOthersRun) {
     ASSERT_EQ(got.size(), 1U);
     EXPECT_EQ(got[0].spec->id, health.spec->id);
     const Job ended = engine.find(waiting.spec->id);
-    EXPECT_EQ(ended.state, JobState::failed);
-    EXPECT_EQ(ended.error_code, "RESOURCE_FAILED");
-    EXPECT_EQ(ended.error_message, "site s1 is failed, so that the job cannot start");
+    EXPECT_EQ(ended.now.state, JobState::failed);
+    EXPECT_EQ(ended.now.error_code, "RESOURCE_FAILED");
+    EXPECT_EQ(ended.now.error_message, "site s1 is failed, so that the job cannot start");
     EXPECT_EQ(site_state(engine), "failed");
 }
 

@@ -61,8 +61,8 @@ TEST(FullStore, LetsWhatRunsEndAndTakesNothingNew) {
     EXPECT_EQ(refusal(**submit), ErrorCode::store_full);
     EXPECT_EQ(refusal(**claim), ErrorCode::store_full);
     EXPECT_EQ(refusal(**replay), ErrorCode::store_full);
-    EXPECT_EQ(engine.find(reported.spec->id).state, JobState::succeeded);
-    EXPECT_EQ(engine.find(queued.spec->id).state, JobState::queued);
+    EXPECT_EQ(engine.find(reported.spec->id).now.state, JobState::succeeded);
+    EXPECT_EQ(engine.find(queued.spec->id).now.state, JobState::queued);
     EXPECT_EQ(engine.count_jobs(), 4u);
 
     filling.store.set_full(false);
@@ -133,8 +133,8 @@ TEST(FullStore, CostsNoAttemptWhileNothingCanBeStored) {
 
     const auto answer = engine.report(job, Outcome::succeeded);
     ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->attempt, 1);
-    EXPECT_EQ(answer->state, JobState::succeeded);
+    EXPECT_EQ(answer->now.attempt, 1);
+    EXPECT_EQ(answer->now.state, JobState::succeeded);
 }
 
 TEST(StoreOutage, GivesLeasesBackTheTimeThatItTook) {
@@ -153,8 +153,8 @@ TEST(StoreOutage, GivesLeasesBackTheTimeThatItTook) {
     const Timestamp later = engine.find(job.spec->id).lease->until;
     EXPECT_EQ(later, until + TestEngine::term);
     engine.advance(later - engine.now());
-    EXPECT_EQ(engine.find(job.spec->id).state, JobState::queued) << "its worker stayed silent";
-    EXPECT_EQ(engine.find(job.spec->id).error_code, lease_expired_code);
+    EXPECT_EQ(engine.find(job.spec->id).now.state, JobState::queued) << "its worker stayed silent";
+    EXPECT_EQ(engine.find(job.spec->id).now.error_code, lease_expired_code);
 }
 
 TEST(StoreOutage, OfAMomentGivesLeasesNoMoreThanThat) {

@@ -17,13 +17,13 @@ TEST(HandBack, QueuesTheJobAtOnceAndTheAttemptDoesNotCount) {
     const auto job = engine.hand_back(running);
 
     ASSERT_TRUE(job);
-    EXPECT_EQ(job->state, JobState::queued);
-    EXPECT_EQ(job->attempt, 0);
-    EXPECT_EQ(job->run_after, at(5));
+    EXPECT_EQ(job->now.state, JobState::queued);
+    EXPECT_EQ(job->now.attempt, 0);
+    EXPECT_EQ(job->now.run_after, at(5));
     EXPECT_EQ(job->lease, std::nullopt);
-    EXPECT_EQ(job->started_at, std::nullopt);
+    EXPECT_EQ(job->now.started_at, std::nullopt);
     EXPECT_EQ(engine.find(running.spec->id), *job);
-    EXPECT_EQ(engine.claim_one().attempt, 1);
+    EXPECT_EQ(engine.claim_one().now.attempt, 1);
 }
 
 TEST(HandBack, RecordsWhoAndWhy) {
@@ -60,7 +60,7 @@ TEST(HandBack, MayBeDoneAnyNumberOfTimes) {
         job = engine.claim_one();
     }
 
-    EXPECT_EQ(engine.report(job, Outcome::failed)->attempt, 1);
+    EXPECT_EQ(engine.report(job, Outcome::failed)->now.attempt, 1);
 }
 
 TEST(HandBack, KeepsTheAttemptsThatCounted) {
@@ -71,7 +71,7 @@ TEST(HandBack, KeepsTheAttemptsThatCounted) {
 
     engine.hand_back(engine.claim_one());
 
-    EXPECT_EQ(engine.claim_one().attempt, 2);
+    EXPECT_EQ(engine.claim_one().now.attempt, 2);
 }
 
 TEST(HandBack, UnderAStaleLeaseIsRefusedAndChangesNothing) {
@@ -102,7 +102,7 @@ TEST(HandBack, OfAJobThatTimedOutOnlyClosesTheLease) {
 
     const auto job = engine.hand_back(running);
 
-    EXPECT_EQ(job->state, JobState::timed_out);
+    EXPECT_EQ(job->now.state, JobState::timed_out);
     EXPECT_EQ(job->lease, std::nullopt);
     EXPECT_EQ(engine.steps(running.spec->id).back(), Step::lease_closed);
 }

@@ -87,7 +87,7 @@ TEST_F(Delays, OfASessionDoNotShortenTheLeasesThatItGives) {
     batch.deliver();
 
     const Job job = claimed->value()->front();
-    EXPECT_EQ(job.started_at, at(7));
+    EXPECT_EQ(job.now.started_at, at(7));
     EXPECT_EQ(job.lease->until, at(12));
 }
 

@@ -39,8 +39,8 @@ TEST(Heartbeat, NotesProgressAndMessage) {
 
     (void)engine.ask(Heartbeat{.lease = lease_of(job), .progress = 40, .message = "cloning"});
 
-    EXPECT_EQ(engine.find(job.spec->id).progress, 40);
-    EXPECT_EQ(engine.find(job.spec->id).message, "cloning");
+    EXPECT_EQ(engine.find(job.spec->id).now.progress, 40);
+    EXPECT_EQ(engine.find(job.spec->id).now.message, "cloning");
 }
 
 TEST(Heartbeat, LeavesProgressAndMessageAsTheyWereWhenItNamesNone) {
@@ -50,8 +50,8 @@ TEST(Heartbeat, LeavesProgressAndMessageAsTheyWereWhenItNamesNone) {
 
     (void)engine.heartbeat(job);
 
-    EXPECT_EQ(engine.find(job.spec->id).progress, 40);
-    EXPECT_EQ(engine.find(job.spec->id).message, "cloning");
+    EXPECT_EQ(engine.find(job.spec->id).now.progress, 40);
+    EXPECT_EQ(engine.find(job.spec->id).now.message, "cloning");
 }
 
 TEST(Heartbeat, KeepsAJobRunningForAsLongAsItComes) {
@@ -63,7 +63,7 @@ TEST(Heartbeat, KeepsAJobRunningForAsLongAsItComes) {
         ASSERT_TRUE(engine.heartbeat(job));
     }
 
-    EXPECT_EQ(engine.find(job.spec->id).state, JobState::running);
+    EXPECT_EQ(engine.find(job.spec->id).now.state, JobState::running);
 }
 
 TEST(Heartbeat, WritesNoEvent) {
@@ -73,7 +73,7 @@ TEST(Heartbeat, WritesNoEvent) {
     (void)engine.heartbeat(job);
 
     EXPECT_EQ(engine.events(job.spec->id).size(), 2u);
-    EXPECT_EQ(engine.find(job.spec->id).head, job.head);
+    EXPECT_EQ(engine.find(job.spec->id).now.head, job.now.head);
 }
 
 TEST(Heartbeat, IsTooLateOnceTheLeaseWasTakenAway) {
@@ -152,8 +152,8 @@ TEST(Heartbeat, TwiceInOneBatchAnswersBothAndKeepsTheLast) {
 
     EXPECT_TRUE(**first);
     EXPECT_EQ((**second)->until, at(10));
-    EXPECT_EQ(engine.find(job.spec->id).progress, 2);
-    EXPECT_EQ(engine.find(job.spec->id).message, "a");
+    EXPECT_EQ(engine.find(job.spec->id).now.progress, 2);
+    EXPECT_EQ(engine.find(job.spec->id).now.message, "a");
     EXPECT_EQ(ran.counts.leases_extended, 2);
 }
 

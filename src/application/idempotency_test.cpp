@@ -46,10 +46,10 @@ TEST(IdempotencyKey, AnswersWithTheJobsAsTheyWereAccepted) {
     ASSERT_EQ(second->jobs.size(), 2u);
     for (std::size_t i = 0; i < 2; ++i) {
         EXPECT_EQ(second->jobs[i].spec, first->jobs[i].spec);
-        EXPECT_EQ(second->jobs[i].state, JobState::queued);
-        EXPECT_EQ(second->jobs[i].attempt, 0);
-        EXPECT_EQ(second->jobs[i].run_after, first->jobs[i].run_after);
-        EXPECT_EQ(second->jobs[i].head.seq, first->jobs[i].head.seq);
+        EXPECT_EQ(second->jobs[i].now.state, JobState::queued);
+        EXPECT_EQ(second->jobs[i].now.attempt, 0);
+        EXPECT_EQ(second->jobs[i].now.run_after, first->jobs[i].now.run_after);
+        EXPECT_EQ(second->jobs[i].now.head.seq, first->jobs[i].now.head.seq);
     }
 }
 

@@ -32,8 +32,8 @@ TEST(ReplayJob, SubmitsANewJobLikeTheOldOneToRunAtOnce) {
     expected.run_after = at(9);
     EXPECT_NE(job->spec->id, old.spec->id);
     EXPECT_EQ(job->spec, expected);
-    EXPECT_EQ(job->state, JobState::queued);
-    EXPECT_EQ(job->attempt, 0);
+    EXPECT_EQ(job->now.state, JobState::queued);
+    EXPECT_EQ(job->now.attempt, 0);
     EXPECT_EQ(engine.find(job->spec->id), *job);
     EXPECT_EQ(engine.claim({.labels = wanted.labels}).size(), 1u);
 }
@@ -73,7 +73,7 @@ TEST(ReplayJob, RunsWithoutTheOldJobsDependencies) {
     after.depends_on = {first.spec->id};
     const Job dependent = engine.submit(after);
     engine.report(first, Outcome::failed);
-    EXPECT_EQ(engine.find(dependent.spec->id).state, JobState::canceled);
+    EXPECT_EQ(engine.find(dependent.spec->id).now.state, JobState::canceled);
 
     const auto job = engine.replay(dependent.spec->id);
 

@@ -26,10 +26,10 @@ TEST(ReportSuccess, EndsTheJobWithItsResult) {
     const auto job = engine.ask(report);
 
     ASSERT_TRUE(job);
-    EXPECT_EQ(job->state, JobState::succeeded);
-    EXPECT_EQ(job->result, R"({"url": "x"})");
-    EXPECT_EQ(job->completed_at, at(9));
-    EXPECT_EQ(job->started_at, at(0));
+    EXPECT_EQ(job->now.state, JobState::succeeded);
+    EXPECT_EQ(job->now.result, R"({"url": "x"})");
+    EXPECT_EQ(job->now.completed_at, at(9));
+    EXPECT_EQ(job->now.started_at, at(0));
     EXPECT_EQ(job->lease, std::nullopt);
     EXPECT_EQ(engine.find(running.spec->id), *job);
     EXPECT_EQ(engine.steps(running.spec->id),
@@ -42,8 +42,8 @@ TEST(ReportSuccess, CompletesProgressThatWasTold) {
     const Job talking = engine.start(spec());
     engine.ask(Heartbeat{.lease = lease_of(talking), .progress = 30});
 
-    EXPECT_EQ(engine.report(quiet, Outcome::succeeded)->progress, std::nullopt);
-    EXPECT_EQ(engine.report(talking, Outcome::succeeded)->progress, 100);
+    EXPECT_EQ(engine.report(quiet, Outcome::succeeded)->now.progress, std::nullopt);
+    EXPECT_EQ(engine.report(talking, Outcome::succeeded)->now.progress, 100);
 }
 
 TEST(ReportSuccess, FreesTheKeys) {
@@ -68,9 +68,9 @@ TEST(ReportFailure, EndsTheJobWhenNoAttemptIsLeft) {
     const auto job = engine.ask(report);
 
     ASSERT_TRUE(job);
-    EXPECT_EQ(job->state, JobState::failed);
-    EXPECT_EQ(job->error_code, "E_DISK");
-    EXPECT_EQ(job->error_message, "no \"space\" left");
+    EXPECT_EQ(job->now.state, JobState::failed);
+    EXPECT_EQ(job->now.error_code, "E_DISK");
+    EXPECT_EQ(job->now.error_message, "no \"space\" left");
     EXPECT_EQ(engine.events(running.spec->id).back().detail,
               R"({"error_code":"E_DISK","error_message":"no \"space\" left"})");
 }
@@ -81,7 +81,7 @@ TEST(ReportFailure, EndsTheJobWhenItIsNotRetryable) {
     Report report = report_of(running, Outcome::failed, "E_SYNTAX");
     report.retryable = false;
 
-    EXPECT_EQ(engine.ask(report)->state, JobState::failed);
+    EXPECT_EQ(engine.ask(report)->now.state, JobState::failed);
 }
 
 TEST(ReportFailure, QueuesTheJobAgainWhileAttemptsAreLeft) {
@@ -92,12 +92,12 @@ TEST(ReportFailure, QueuesTheJobAgainWhileAttemptsAreLeft) {
     const auto job = engine.report(running, Outcome::failed, "E_DISK");
 
     ASSERT_TRUE(job);
-    EXPECT_EQ(job->state, JobState::queued);
-    EXPECT_EQ(job->attempt, 1);
-    EXPECT_EQ(job->run_after, at(15));
-    EXPECT_EQ(job->error_code, "E_DISK");
-    EXPECT_EQ(job->started_at, std::nullopt);
-    EXPECT_EQ(job->completed_at, std::nullopt);
+    EXPECT_EQ(job->now.state, JobState::queued);
+    EXPECT_EQ(job->now.attempt, 1);
+    EXPECT_EQ(job->now.run_after, at(15));
+    EXPECT_EQ(job->now.error_code, "E_DISK");
+    EXPECT_EQ(job->now.started_at, std::nullopt);
+    EXPECT_EQ(job->now.completed_at, std::nullopt);
     EXPECT_EQ(job->lease, std::nullopt);
     EXPECT_EQ(engine.find(running.spec->id), *job);
 }
@@ -127,7 +127,7 @@ TEST(ReportCanceled, EndsTheJobAsCanceledAndIsNotRetried) {
 
     const auto job = engine.report(running, Outcome::canceled);
 
-    EXPECT_EQ(job->state, JobState::canceled);
+    EXPECT_EQ(job->now.state, JobState::canceled);
     EXPECT_EQ(engine.events(running.spec->id).back().actor, "worker:worker");
 }
 
@@ -137,15 +137,15 @@ TEST(ReportTimedOut, EndsTheJobWithItsCodeAndIsNotRetried) {
 
     const auto job = engine.report(running, Outcome::timed_out);
 
-    EXPECT_EQ(job->state, JobState::timed_out);
-    EXPECT_EQ(job->error_code, "JOB_TIMEOUT");
+    EXPECT_EQ(job->now.state, JobState::timed_out);
+    EXPECT_EQ(job->now.error_code, "JOB_TIMEOUT");
 }
 
 TEST(ReportTimedOut, KeepsTheWorkersOwnCode) {
     TestEngine engine;
     const Job running = engine.start(with_attempts(3));
 
-    EXPECT_EQ(engine.report(running, Outcome::timed_out, "ANSIBLE_TIMEOUT")->error_code,
+    EXPECT_EQ(engine.report(running, Outcome::timed_out, "ANSIBLE_TIMEOUT")->now.error_code,
               "ANSIBLE_TIMEOUT");
 }
 
@@ -157,8 +157,8 @@ TEST(ReportTimedOut, IsRetriedWhenTheTypeSaysSo) {
 
     const auto job = engine.report(running, Outcome::timed_out);
 
-    EXPECT_EQ(job->state, JobState::queued);
-    EXPECT_EQ(job->error_code, "JOB_TIMEOUT");
+    EXPECT_EQ(job->now.state, JobState::queued);
+    EXPECT_EQ(job->now.error_code, "JOB_TIMEOUT");
 }
 
 // ── stale and repeated reports ──
@@ -245,7 +245,7 @@ TEST(RepeatedRetryReport, IsAnsweredLikeTheFirstWhileTheRetryWaits) {
 
     ASSERT_TRUE(second);
     EXPECT_EQ(*second, *first);
-    EXPECT_EQ(engine.find(running.spec->id).attempt, 1);
+    EXPECT_EQ(engine.find(running.spec->id).now.attempt, 1);
 }
 
 TEST(RepeatedRetryReport, IsAnsweredLikeTheFirstInLaterAttempts) {
@@ -259,7 +259,7 @@ TEST(RepeatedRetryReport, IsAnsweredLikeTheFirstInLaterAttempts) {
 
     engine.report(again, Outcome::succeeded);
     EXPECT_EQ(*engine.report(running, Outcome::failed, "E"), *first);
-    EXPECT_EQ(engine.find(running.spec->id).state, JobState::succeeded);
+    EXPECT_EQ(engine.find(running.spec->id).now.state, JobState::succeeded);
 }
 
 TEST(RepeatedRetryReport, IsAnsweredLikeTheFirstAfterTheWorkerToldSomething) {
@@ -284,7 +284,7 @@ TEST(RepeatedRetryReport, IsAnsweredLikeTheFirstToTheMicrosecond) {
 
     const auto second = engine.report(running, Outcome::failed, "E");
 
-    EXPECT_EQ(to_rfc3339(second->run_after), to_rfc3339(first->run_after));
+    EXPECT_EQ(to_rfc3339(second->now.run_after), to_rfc3339(first->now.run_after));
 }
 
 TEST(RepeatedRetryReport, WithAnotherOutcomeIsAConflict) {
@@ -341,7 +341,7 @@ TEST(ReportWithSecrets, ThatWasStoredAsItWasSentIsKnownWhenItIsSentAgain) {
     const auto second = engine.ask(failure);
 
     ASSERT_TRUE(second);
-    EXPECT_EQ(second->error_message, "hunter22 was refused");
+    EXPECT_EQ(second->now.error_message, "hunter22 was refused");
     EXPECT_EQ(*second, *first->value());
     failure.error_message = "hunter23 was refused";
     EXPECT_EQ(refusal(engine.ask(failure)), ErrorCode::conflict);
@@ -358,7 +358,7 @@ TEST(ReportWithSecrets, IsStoredWithoutThemAndKnownWhenItIsSentAgain) {
     failure.error_message = "hunter22 was refused";
     const auto retried = engine.ask(failure);
     ASSERT_TRUE(retried);
-    EXPECT_EQ(retried->error_message, "*** was refused");
+    EXPECT_EQ(retried->now.error_message, "*** was refused");
     EXPECT_EQ(retried->spec->payload, secretive.payload);
     EXPECT_EQ(*engine.ask(failure), *retried);
 
@@ -367,7 +367,7 @@ TEST(ReportWithSecrets, IsStoredWithoutThemAndKnownWhenItIsSentAgain) {
     success.result = R"({"used":"h\u0075nter22"})";
     const auto done = engine.ask(success);
     ASSERT_TRUE(done);
-    EXPECT_EQ(done->result, R"({"used":"***"})");
+    EXPECT_EQ(done->now.result, R"({"used":"***"})");
     EXPECT_EQ(*engine.ask(success), *done);
     success.result = R"({"used":"another"})";
     EXPECT_EQ(engine.ask(success).error().code, ErrorCode::conflict);

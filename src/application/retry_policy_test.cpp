@@ -23,12 +23,12 @@ TEST(RetryPolicy, MakesExactlyAsManyAttemptsAsAllowed) {
 
     for (int attempt = 1; attempt <= 3; ++attempt) {
         const Job running = engine.claim_one();
-        EXPECT_EQ(running.attempt, attempt);
+        EXPECT_EQ(running.now.attempt, attempt);
         engine.report(running, Outcome::failed);
     }
 
-    EXPECT_EQ(engine.find(job.spec->id).state, JobState::failed);
-    EXPECT_EQ(engine.find(job.spec->id).attempt, 3);
+    EXPECT_EQ(engine.find(job.spec->id).now.state, JobState::failed);
+    EXPECT_EQ(engine.find(job.spec->id).now.attempt, 3);
     EXPECT_TRUE(engine.claim().empty());
 }
 
@@ -53,7 +53,7 @@ TEST(RetryPolicy, WithAListWaitsForEachDelayInTurn) {
         engine.advance(1us);
     }
 
-    EXPECT_EQ(engine.claim_one().attempt, 4);
+    EXPECT_EQ(engine.claim_one().now.attempt, 4);
 }
 
 TEST(RetryPolicy, WithJitterWaitsNoLongerThanTheCeilingAndDiffersBetweenJobs) {
@@ -105,8 +105,8 @@ TEST(RetryPolicy, CountsLostLeasesAndFailuresAlike) {
     engine.advance(TestEngine::term);
     const auto last = engine.report(engine.claim_one(), Outcome::failed);
 
-    EXPECT_EQ(last->state, JobState::failed);
-    EXPECT_EQ(last->attempt, 3);
+    EXPECT_EQ(last->now.state, JobState::failed);
+    EXPECT_EQ(last->now.attempt, 3);
 }
 
 TEST(RetryPolicy, TellsWhenTheNextAttemptMayStart) {

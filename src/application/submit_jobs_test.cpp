@@ -17,9 +17,9 @@ TEST(SubmitJobs, GivesTheJobItsIdAndItsTime) {
 
     EXPECT_GT(job.spec->id, JobId{});
     EXPECT_EQ(job.spec->created_at, at(7));
-    EXPECT_EQ(job.run_after, at(7));
-    EXPECT_EQ(job.state, JobState::queued);
-    EXPECT_EQ(job.attempt, 0);
+    EXPECT_EQ(job.now.run_after, at(7));
+    EXPECT_EQ(job.now.state, JobState::queued);
+    EXPECT_EQ(job.now.attempt, 0);
     EXPECT_EQ(engine.find(job.spec->id), job);
 }
 
@@ -44,7 +44,7 @@ TEST(SubmitJobs, RecordsWhoAsked) {
     EXPECT_EQ(events[0].step, Step::submitted);
     EXPECT_EQ(events[0].actor, "client");
     EXPECT_EQ(events[0].to, JobState::queued);
-    EXPECT_EQ(job.head, (ChainHead{1, events[0].hash}));
+    EXPECT_EQ(job.now.head, (ChainHead{1, events[0].hash}));
 }
 
 TEST(SubmitJobs, KeepsThePayloadByteForByte) {
@@ -78,8 +78,8 @@ TEST(SubmitJobs, KeepsALaterRunAfterAndRaisesAnEarlierOne) {
     JobSpec earlier = spec();
     earlier.run_after = at(1);
 
-    EXPECT_EQ(engine.submit(later).run_after, at(500));
-    EXPECT_EQ(engine.submit(earlier).run_after, at(100));
+    EXPECT_EQ(engine.submit(later).now.run_after, at(500));
+    EXPECT_EQ(engine.submit(earlier).now.run_after, at(100));
 }
 
 TEST(SubmitJobs, RefusesADependencyThatDoesNotExist) {

@@ -72,7 +72,7 @@ TEST_P(FailureBefore, LetsTheSameBeSentAgain) {
     const auto again = shaky.engine.report(running, Outcome::succeeded);
 
     ASSERT_TRUE(again);
-    EXPECT_EQ(again->state, JobState::succeeded);
+    EXPECT_EQ(again->now.state, JobState::succeeded);
     EXPECT_FALSE(verify_history(*shaky.store.reader()).first_break());
 }
 
@@ -140,7 +140,7 @@ TEST(ConflictAtEveryUse, HasTheSameDecidedAgain) {
         ASSERT_FALSE(shaky.engine.run(batch).counts.has_failed()) << uses;
 
         ASSERT_TRUE(**lines && **report && **submit && **claim) << uses;
-        EXPECT_EQ((**report)->error_code, "E") << uses;
+        EXPECT_EQ((**report)->now.error_code, "E") << uses;
         EXPECT_EQ((**submit)->jobs.size(), 2u) << uses;
         EXPECT_EQ((**claim)->size(), 2u) << uses;
         EXPECT_EQ(shaky.engine.logs(first.spec->id).size(), 1u) << uses;
@@ -157,7 +157,7 @@ TEST(FailureAfterCommit, AnswersUnavailableThoughAllOfItWasDone) {
     const auto answer = shaky.engine.report(running, Outcome::succeeded);
 
     EXPECT_EQ(refusal(answer), ErrorCode::unavailable);
-    EXPECT_EQ(shaky.engine.find(running.spec->id).state, JobState::succeeded);
+    EXPECT_EQ(shaky.engine.find(running.spec->id).now.state, JobState::succeeded);
 }
 
 TEST(FailureAfterCommit, AnswersARepeatedReportAsIfItWereTheFirst) {
@@ -212,7 +212,7 @@ TEST(FailureAfterCommit, CancelsOnce) {
 
     const auto again = shaky.engine.cancel(running.spec->id);
 
-    EXPECT_EQ(again->state, JobState::canceled);
+    EXPECT_EQ(again->now.state, JobState::canceled);
     EXPECT_EQ(shaky.engine.events(running.spec->id).size(), 3u);
 }
 
@@ -224,8 +224,8 @@ TEST(FailureAfterCommit, OfAClaimGivesTheJobBackWhenTheLeaseEnds) {
 
     shaky.engine.advance(TestEngine::term + 1s);  // it got back the second until the next try
 
-    EXPECT_EQ(shaky.engine.find(queued.spec->id).state, JobState::queued);
-    EXPECT_EQ(shaky.engine.claim_one().attempt, 2);
+    EXPECT_EQ(shaky.engine.find(queued.spec->id).now.state, JobState::queued);
+    EXPECT_EQ(shaky.engine.claim_one().now.attempt, 2);
 }
 
 TEST(AFailedRun, IsTriedAgainSoonWithoutAnyCommand) {
@@ -237,7 +237,7 @@ TEST(AFailedRun, IsTriedAgainSoonWithoutAnyCommand) {
 
     shaky.engine.advance(1s);
 
-    EXPECT_EQ(shaky.engine.find(running.spec->id).state, JobState::queued);
+    EXPECT_EQ(shaky.engine.find(running.spec->id).now.state, JobState::queued);
 }
 
 TEST(AFailedRun, LetsAWorkerBeHeardThatSpokeWhileTheStoreWasAway) {

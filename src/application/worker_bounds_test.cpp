@@ -67,7 +67,7 @@ TEST(WithinBounds, AWorkerIsHeard) {
         Report{.lease = lease_of(job), .outcome = Outcome::succeeded, .bounds = other_types});
 
     ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->state, JobState::succeeded);
+    EXPECT_EQ(answer->now.state, JobState::succeeded);
 }
 
 }  // namespace

@@ -201,12 +201,12 @@ TEST_F(ImportTest, CopiesEveryKindOfJobAndAnEngineGoesOnWithThem) {
     EXPECT_EQ(next.spec->id, life.at_key.spec->id);
     EXPECT_GT(next.lease->token.value, last_id);
     const Job again = engine.claim_one({.types = {"retried"}});
-    EXPECT_EQ(again.attempt, 2);
+    EXPECT_EQ(again.now.attempt, 2);
     EXPECT_GT(again.lease->token, life.retried.lease->token);
     EXPECT_EQ(engine.find(life.odd.spec->id).spec, life.odd.spec);
     EXPECT_EQ(engine.logs(life.odd.spec->id).at(0).message, odd_text);
     EXPECT_TRUE(engine.report(life.odd, Outcome::succeeded));
-    EXPECT_EQ(engine.claim_one({.types = {"handed_back"}}).attempt, 1);
+    EXPECT_EQ(engine.claim_one({.types = {"handed_back"}}).now.attempt, 1);
 
     const auto repeated = engine.ask(life.once);
     ASSERT_TRUE(repeated);

@@ -130,7 +130,7 @@ TEST_F(PostgresSeats, ShutOutACommitThatHasNotHappened) {
 
 TEST(Cluster, HasAnotherOwnerEachTime) {
     std::set<std::int64_t> owners;
-    for (int i = 0; i < 100; ++i) owners.insert(Cluster("", "").owner);
+    for (int i = 0; i < 100; ++i) owners.insert(Cluster({}, "").owner);
 
     EXPECT_EQ(owners.size(), 100u);
     EXPECT_GT(*owners.begin(), 0);

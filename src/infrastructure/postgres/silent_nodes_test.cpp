@@ -108,19 +108,19 @@ class PostgresSilentNodes : public testing::Test {
 
     const std::string url = fresh_database();
     Connection connection{{.url = url}};
-    Cluster own{url, "own"};
-    Cluster other{url, "other"};
+    Cluster own{{url}, "own"};
+    Cluster other{{url}, "other"};
 };
 
 TEST_F(PostgresSilentNodes, LoseTheirSessionsAndNobodyElseDoes) {
-    Cluster third{url, "third"};
+    Cluster third{{url}, "third"};
     know_time(connection, third.time);
     take_seat(connection, third);
     const auto first = session_of(other);
     const auto second = session_of(other);
     const auto living = session_of(third);
     const auto mine = session_of(own);
-    const auto nobodys = session_of(Cluster{url, "without a seat"});
+    const auto nobodys = session_of(Cluster{{url}, "without a seat"});
     fall_silent(other, "7 seconds");
 
     EXPECT_EQ(end_silent(), 2);
