@@ -208,7 +208,7 @@ TEST_F(PostgresSharing, WhoBeginsToWaitForAJobThatEndsIsSeen) {
     waiting.depends_on = {JobId{1}};
     auto submitting = two->begin();
     submitting->reserve({.jobs = {JobId{1}}});
-    ASSERT_EQ(find(*submitting, JobId{1}).state, JobState::running);
+    ASSERT_EQ(find(*submitting, JobId{1}).now.state, JobState::running);
 
     auto dependents = std::async(std::launch::async, [&] {
         const auto reporting = one->begin();

@@ -185,7 +185,7 @@ TEST_F(SqliteStoreTest, GoesOnAfterARollback) {
     EXPECT_EQ(claimable(), std::vector{JobId{2}});
     EXPECT_EQ(find(1), first);
     finish(ended(first, JobState::failed, at(1)));
-    EXPECT_EQ(find(1)->state, JobState::failed);
+    EXPECT_EQ(find(1)->now.state, JobState::failed);
     EXPECT_EQ(claim(1003).spec->id, JobId{2});
 }
 
@@ -217,7 +217,7 @@ TEST_F(SqliteStoreTest, TheSessionSeesWhatReadersSee) {
     dying.lease.reset();
     commit([&](Session& session) { session.leases().close({&dying, 1}); });
     expect_same();
-    EXPECT_EQ(find(1)->message, "stopping");
+    EXPECT_EQ(find(1)->now.message, "stopping");
 }
 
 TEST_F(SqliteStoreTest, IsUnavailableWhileThereIsNoRoomAndGoesOnAfterwards) {
@@ -318,9 +318,9 @@ TEST_F(SqliteStoreTest, ReadersSeeWholeJobsWhileTheWriterWorks) {
         const auto reader = store->reader();
         while (!stop || reads == 0) {
             const Job job = *reader->find_one(JobId{1});
-            EXPECT_EQ(job.state == JobState::running, job.lease.has_value());
-            EXPECT_EQ(job.head.seq,
-                      job.state == JobState::running ? 2 * job.attempt : 2 * job.attempt + 1);
+            EXPECT_EQ(job.now.state == JobState::running, job.lease.has_value());
+            EXPECT_EQ(job.now.head.seq,
+                      job.now.state == JobState::running ? 2 * job.now.attempt : 2 * job.now.attempt + 1);
             EXPECT_EQ(reader->list({}, newest, 10).size(), 1u);
             ++reads;
         }
@@ -333,7 +333,7 @@ TEST_F(SqliteStoreTest, ReadersSeeWholeJobsWhileTheWriterWorks) {
     stop = true;
     reading.join();
 
-    EXPECT_EQ(find(1)->attempt, 200);
+    EXPECT_EQ(find(1)->now.attempt, 200);
 }
 
 using SqliteStoreDeathTest = SqliteStoreTest;

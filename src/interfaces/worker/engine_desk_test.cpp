@@ -115,7 +115,7 @@ TEST_F(EngineDeskTest, HandsAJobBack) {
 
     EXPECT_EQ(desk->release(lease, "no time"), LeaseWord::held);
 
-    EXPECT_EQ(engine.find(job.spec->id).state, JobState::queued);
+    EXPECT_EQ(engine.find(job.spec->id).now.state, JobState::queued);
 }
 
 TEST_F(EngineDeskTest, AnIoThreadThatDropsItsTasksIsUnavailable) {

@@ -29,8 +29,8 @@ TEST(RunnerLease, IsRenewedForAsLongAsAJobRuns) {
     runner.start();
 
     const Job ended = engine.wait_for_end(job.spec->id);
-    EXPECT_EQ(ended.state, JobState::succeeded);
-    EXPECT_EQ(ended.attempt, 1);
+    EXPECT_EQ(ended.now.state, JobState::succeeded);
+    EXPECT_EQ(ended.now.attempt, 1);
     EXPECT_GE(renewals, 3);
     EXPECT_TRUE(always_later);
 }
@@ -52,7 +52,7 @@ TEST(RunnerLease, CarriesProgressSoonAfterItWasTold) {
     engine.wait_for_end(job.spec->id);
 
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
-    EXPECT_EQ(engine.find(job.spec->id).message, "more than all");
+    EXPECT_EQ(engine.find(job.spec->id).now.message, "more than all");
 }
 
 TEST(RunnerLease, ManyProgressCallsShareFewHeartbeats) {
@@ -92,7 +92,7 @@ TEST(RunnerLease, ACancelReachesTheJobWithTheNextHeartbeat) {
 
     EXPECT_EQ(reason.get_future().get(), StopReason::canceled);
     EXPECT_TRUE(comes_true([&] { return !engine.find(job.spec->id).lease; }));
-    EXPECT_EQ(engine.find(job.spec->id).state, JobState::canceled);
+    EXPECT_EQ(engine.find(job.spec->id).now.state, JobState::canceled);
     EXPECT_EQ(runner.notices("dropped"), 0);
 }
 
@@ -112,8 +112,8 @@ TEST(RunnerLease, ACanceledJobThatSucceedsAllTheSameStaysCanceled) {
     engine.cancel(job.spec->id);
 
     EXPECT_TRUE(comes_true([&] { return !engine.find(job.spec->id).lease; }));
-    EXPECT_EQ(engine.find(job.spec->id).state, JobState::canceled);
-    EXPECT_EQ(engine.find(job.spec->id).result, "");
+    EXPECT_EQ(engine.find(job.spec->id).now.state, JobState::canceled);
+    EXPECT_EQ(engine.find(job.spec->id).now.result, "");
 }
 
 TEST(RunnerLease, AnEngineThatIsAwayForAWhileCostsNothing) {
@@ -138,8 +138,8 @@ TEST(RunnerLease, AnEngineThatIsAwayForAWhileCostsNothing) {
     runner.desk.is_away = false;
 
     const Job ended = engine.wait_for_end(job.spec->id);
-    EXPECT_EQ(ended.state, JobState::succeeded);
-    EXPECT_EQ(ended.attempt, 1);
+    EXPECT_EQ(ended.now.state, JobState::succeeded);
+    EXPECT_EQ(ended.now.attempt, 1);
     EXPECT_EQ(engine.logs(job.spec->id).size(), 2u);
     EXPECT_TRUE(comes_true([&] { return runner.notices("answers again") == 1; }));
     EXPECT_EQ(runner.notices("calls to the engine fail"), 1);
@@ -161,7 +161,7 @@ TEST(RunnerLease, AReportIsSentUntilItsAnswerCame) {
     runner.stop();
     runner.join();
 
-    EXPECT_EQ(engine.find(job.spec->id).state, JobState::succeeded);
+    EXPECT_EQ(engine.find(job.spec->id).now.state, JobState::succeeded);
     EXPECT_EQ(engine.events(job.spec->id).size(), 3u);  // submitted, claimed, succeeded
     EXPECT_EQ(runner.notices("dropped"), 0);
 }
@@ -180,7 +180,7 @@ TEST(RunnerLease, AReportThatWaitsKeepsItsLease) {
     EXPECT_TRUE(comes_true([&] { return runner.desk.log_calls >= 2; }));
     runner.desk.loses_answers = false;
 
-    EXPECT_EQ(engine.wait_for_end(job.spec->id).state, JobState::succeeded);
+    EXPECT_EQ(engine.wait_for_end(job.spec->id).now.state, JobState::succeeded);
     EXPECT_EQ(engine.logs(job.spec->id).size(), 1u);
 }
 
@@ -205,8 +205,8 @@ TEST(RunnerLease, AnOutcomeIsDroppedWhenTheLeaseIsOver) {
 
     EXPECT_EQ(reason.get_future().get(), StopReason::lease_lost);
     const Job ended = engine.wait_for_end(job.spec->id);
-    EXPECT_EQ(ended.result, "2");
-    EXPECT_EQ(ended.attempt, 2);
+    EXPECT_EQ(ended.now.result, "2");
+    EXPECT_EQ(ended.now.attempt, 2);
     EXPECT_EQ(runner.notices("outcome is dropped"), 1);
 }
 
@@ -224,7 +224,7 @@ TEST(RunnerLease, AFinishedOutcomeIsDroppedWhenTheLeaseIsOver) {
     EXPECT_TRUE(comes_true([&] { return runner.notices("outcome is dropped") == 1; }));
     const int calls = runner.desk.report_calls;
     EXPECT_GE(calls, 2);
-    EXPECT_EQ(engine.wait_for_end(job.spec->id).error_code, lease_expired_code);
+    EXPECT_EQ(engine.wait_for_end(job.spec->id).now.error_code, lease_expired_code);
     runner.stop();
     runner.join();
     EXPECT_LE(runner.desk.report_calls, calls + 1);
@@ -241,7 +241,7 @@ TEST(RunnerLease, AReportThatIsRefusedDoesNotHoldUpTheOthers) {
     EXPECT_TRUE(comes_true([&] { return runner.notices("dropped: too much") == 3; }));
     runner.desk.refuses_reports = false;
 
-    EXPECT_EQ(engine.wait_for_end(engine.submit(spec("work")).spec->id).state, JobState::succeeded);
+    EXPECT_EQ(engine.wait_for_end(engine.submit(spec("work")).spec->id).now.state, JobState::succeeded);
 }
 
 TEST(RunnerLease, AnOutcomeThatIsRefusedMakesTheJobFail) {
@@ -257,14 +257,14 @@ TEST(RunnerLease, AnOutcomeThatIsRefusedMakesTheJobFail) {
 
     runner.start();
 
-    EXPECT_EQ(engine.wait_for_end(jobs[0].spec->id).state, JobState::succeeded);
-    EXPECT_EQ(engine.wait_for_end(jobs[3].spec->id).state, JobState::succeeded);
+    EXPECT_EQ(engine.wait_for_end(jobs[0].spec->id).now.state, JobState::succeeded);
+    EXPECT_EQ(engine.wait_for_end(jobs[3].spec->id).now.state, JobState::succeeded);
     for (const Job& job : {jobs[1], jobs[2]}) {
         const Job ended = engine.wait_for_end(job.spec->id);
-        EXPECT_EQ(ended.state, JobState::failed);
-        EXPECT_EQ(ended.attempt, 1);
-        EXPECT_EQ(ended.error_code, "REPORT_REFUSED");
-        EXPECT_NE(ended.error_message.find("too much"), std::string::npos);
+        EXPECT_EQ(ended.now.state, JobState::failed);
+        EXPECT_EQ(ended.now.attempt, 1);
+        EXPECT_EQ(ended.now.error_code, "REPORT_REFUSED");
+        EXPECT_NE(ended.now.error_message.find("too much"), std::string::npos);
     }
 }
 
@@ -279,7 +279,7 @@ TEST(RunnerLease, ClaimsGoOnWhenTheEngineIsBackAndDoNotSpinMeanwhile) {
     EXPECT_LE(runner.desk.claims, 4);
     runner.desk.is_away = false;
 
-    EXPECT_EQ(engine.wait_for_end(engine.submit(spec("work")).spec->id).state, JobState::succeeded);
+    EXPECT_EQ(engine.wait_for_end(engine.submit(spec("work")).spec->id).now.state, JobState::succeeded);
     EXPECT_EQ(runner.notices("calls to the engine fail"), 1);
     EXPECT_EQ(runner.notices("answers again"), 1);
 }
@@ -314,8 +314,8 @@ TEST(RunnerLease, AnAttemptThatIsRetriedAfterItsDeadlineIsReportedAsTimedOut) {
     runner.start();
 
     const Job ended = engine.wait_for_end(job.spec->id);
-    EXPECT_EQ(ended.state, JobState::succeeded);
-    EXPECT_EQ(ended.attempt, 2);
+    EXPECT_EQ(ended.now.state, JobState::succeeded);
+    EXPECT_EQ(ended.now.attempt, 2);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ TEST(RunnerLog, ManyLinesGoInOrderInFewCallsAndBeforeTheReport) {
 
     runner.start();
 
-    EXPECT_EQ(engine.wait_for_end(job.spec->id).state, JobState::succeeded);
+    EXPECT_EQ(engine.wait_for_end(job.spec->id).now.state, JobState::succeeded);
     const auto lines = engine.logs(job.spec->id);
     ASSERT_EQ(lines.size(), static_cast<std::size_t>(count));
     for (int i = 1; i <= count; ++i) {
@@ -98,7 +98,7 @@ TEST(RunnerLog, LinesThatTheEngineHasNoRoomForDoNotHoldBackTheReport) {
 
     runner.start();
 
-    EXPECT_EQ(engine.wait_for_end(job.spec->id).state, JobState::succeeded);
+    EXPECT_EQ(engine.wait_for_end(job.spec->id).now.state, JobState::succeeded);
     EXPECT_TRUE(engine.logs(job.spec->id).empty());
 }
 
@@ -121,7 +121,7 @@ TEST(RunnerLog, AWriterWaitsWhenMuchIsUnsentAndGoesOnWhenTheEngineTakesIt) {
     EXPECT_LT(written, 100);
     runner.desk.is_away = false;
 
-    EXPECT_EQ(engine.wait_for_end(job.spec->id).state, JobState::succeeded);
+    EXPECT_EQ(engine.wait_for_end(job.spec->id).now.state, JobState::succeeded);
     EXPECT_EQ(engine.logs(job.spec->id).size(), static_cast<std::size_t>(count));
 }
 
@@ -179,7 +179,7 @@ TEST(RunnerLog, AWriterThatWaitsIsFreedWhenTheJobShouldStop) {
     runner.stop_now();
     runner.join();
 
-    EXPECT_EQ(engine.find(job.spec->id).state, JobState::succeeded);
+    EXPECT_EQ(engine.find(job.spec->id).now.state, JobState::succeeded);
     const auto lines = engine.logs(job.spec->id);
     ASSERT_GT(lines.size(), 60u);
     EXPECT_NE(lines.back().message.find("1 log line is missing"), std::string::npos);

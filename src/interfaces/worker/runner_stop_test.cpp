@@ -42,7 +42,7 @@ TEST_F(RunnerStop, LetsARunningJobFinish) {
 
     stop();
 
-    EXPECT_EQ(now().state, JobState::succeeded);
+    EXPECT_EQ(now().now.state, JobState::succeeded);
     EXPECT_EQ(engine_.logs(job_.spec->id).size(), 1u);
 }
 
@@ -68,7 +68,7 @@ TEST_F(RunnerStop, BeforeTheStartMeansNoStart) {
     runner.start();
     runner.join();
 
-    EXPECT_EQ(engine_.find(job.spec->id).state, JobState::queued);
+    EXPECT_EQ(engine_.find(job.spec->id).now.state, JobState::queued);
 }
 
 TEST_F(RunnerStop, HandsBackAJobThatDoesNotFinishInTime) {
@@ -79,8 +79,8 @@ TEST_F(RunnerStop, HandsBackAJobThatDoesNotFinishInTime) {
 
     stop();
 
-    EXPECT_EQ(now().state, JobState::queued);
-    EXPECT_EQ(now().attempt, 0);
+    EXPECT_EQ(now().now.state, JobState::queued);
+    EXPECT_EQ(now().now.attempt, 0);
     EXPECT_EQ(engine_.events(job_.spec->id).back().step, Step::handed_back);
 }
 
@@ -94,7 +94,7 @@ TEST_F(RunnerStop, NowDoesNotWaitForJobs) {
     runner_->stop_now();
     runner_->join();
 
-    EXPECT_EQ(now().state, JobState::queued);
+    EXPECT_EQ(now().now.state, JobState::queued);
 }
 
 TEST_F(RunnerStop, ReportsWhatFinishedAlthoughItWasToldToStop) {
@@ -105,7 +105,7 @@ TEST_F(RunnerStop, ReportsWhatFinishedAlthoughItWasToldToStop) {
 
     stop();
 
-    EXPECT_EQ(now().state, JobState::succeeded);
+    EXPECT_EQ(now().now.state, JobState::succeeded);
 }
 
 TEST_F(RunnerStop, ReportsAFailureThatNoRetryCanMend) {
@@ -117,8 +117,8 @@ TEST_F(RunnerStop, ReportsAFailureThatNoRetryCanMend) {
 
     stop();
 
-    EXPECT_EQ(now().state, JobState::failed);
-    EXPECT_EQ(now().error_code, "BAD_INPUT");
+    EXPECT_EQ(now().now.state, JobState::failed);
+    EXPECT_EQ(now().now.error_code, "BAD_INPUT");
 }
 
 TEST_F(RunnerStop, LeavesAJobThatDoesNotStopToItsLease) {
@@ -137,11 +137,11 @@ TEST_F(RunnerStop, LeavesAJobThatDoesNotStopToItsLease) {
 
     EXPECT_EQ(runner_->notices("does not stop"), 1);
     runner_.reset();
-    EXPECT_EQ(now().state, JobState::running);
+    EXPECT_EQ(now().now.state, JobState::running);
     let_go->set_value();
     has_returned->get_future().wait();
     std::this_thread::sleep_for(Millis(20));
-    EXPECT_EQ(now().state, JobState::running);
+    EXPECT_EQ(now().now.state, JobState::running);
     EXPECT_TRUE(engine_.logs(job_.spec->id).empty());
 }
 
@@ -158,7 +158,7 @@ TEST_F(RunnerStop, WaitsForAReportThatTheEngineHasNotTakenYet) {
     runner_->desk.is_away = false;
     runner_->join();
 
-    EXPECT_EQ(now().state, JobState::succeeded);
+    EXPECT_EQ(now().now.state, JobState::succeeded);
 }
 
 TEST_F(RunnerStop, DoesNotWaitForAnEngineLongerThanTheLease) {
@@ -188,7 +188,7 @@ TEST_F(RunnerStop, IsSafeInASignalHandler) {
     runner_->join();
     sigaction(SIGUSR1, &before, nullptr);
 
-    EXPECT_EQ(now().state, JobState::queued);
+    EXPECT_EQ(now().now.state, JobState::queued);
 }
 
 }  // namespace

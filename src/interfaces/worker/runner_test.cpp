@@ -13,11 +13,11 @@ TEST(Runner, Seed000Case01_AJobStartsQueuedAndEmpty) {
 
     const Job job = engine.submit(spec("work"));
 
-    EXPECT_EQ(job.state, JobState::queued);
-    EXPECT_EQ(job.attempt, 0);
-    EXPECT_TRUE(job.result.empty());
-    EXPECT_FALSE(job.started_at);
-    EXPECT_FALSE(job.completed_at);
+    EXPECT_EQ(job.now.state, JobState::queued);
+    EXPECT_EQ(job.now.attempt, 0);
+    EXPECT_TRUE(job.now.result.empty());
+    EXPECT_FALSE(job.now.started_at);
+    EXPECT_FALSE(job.now.completed_at);
 }
 
 TEST(Runner, Seed000Case02_FinalStatesAreTold) {
@@ -77,9 +77,9 @@ TEST(Runner, Seed000Case08_SuccessIsStoredWithItsResult) {
     runner.start();
 
     const Job ended = engine.wait_for_end(job.spec->id);
-    EXPECT_EQ(ended.state, JobState::succeeded);
-    EXPECT_EQ(ended.result, R"({"ok": true})");
-    EXPECT_TRUE(ended.completed_at);
+    EXPECT_EQ(ended.now.state, JobState::succeeded);
+    EXPECT_EQ(ended.now.result, R"({"ok": true})");
+    EXPECT_TRUE(ended.now.completed_at);
     const client::Job told = seen.get_future().get();
     EXPECT_EQ(told.id, to_text(job.spec->id));
     EXPECT_EQ(told.payload, wanted.payload);
@@ -99,10 +99,10 @@ TEST(Runner, Seed000Case09_FailureIsStoredWithItsError) {
     runner.start();
 
     const Job ended = engine.wait_for_end(job.spec->id);
-    EXPECT_EQ(ended.state, JobState::failed);
-    EXPECT_EQ(ended.error_code, "DISK_FULL");
-    EXPECT_EQ(ended.error_message, "no space is left");
-    EXPECT_TRUE(ended.completed_at);
+    EXPECT_EQ(ended.now.state, JobState::failed);
+    EXPECT_EQ(ended.now.error_code, "DISK_FULL");
+    EXPECT_EQ(ended.now.error_message, "no space is left");
+    EXPECT_TRUE(ended.now.completed_at);
 }
 
 TEST(Runner, Seed000Case10_ARetryGoesBackToTheQueueAndCounts) {
@@ -118,9 +118,9 @@ TEST(Runner, Seed000Case10_ARetryGoesBackToTheQueueAndCounts) {
 
     EXPECT_TRUE(comes_true([&] { return engine.events(job.spec->id).size() == 3; }));
     const Job after = engine.find(job.spec->id);
-    EXPECT_EQ(after.state, JobState::queued);
-    EXPECT_EQ(after.attempt, 1);
-    EXPECT_FALSE(after.started_at);
+    EXPECT_EQ(after.now.state, JobState::queued);
+    EXPECT_EQ(after.now.attempt, 1);
+    EXPECT_FALSE(after.now.started_at);
 }
 
 TEST(Runner, Seed000Case11_TheLastAttemptFailsForGood) {
@@ -134,9 +134,9 @@ TEST(Runner, Seed000Case11_TheLastAttemptFailsForGood) {
     runner.start();
 
     const Job ended = engine.wait_for_end(job.spec->id);
-    EXPECT_EQ(ended.state, JobState::failed);
-    EXPECT_EQ(ended.attempt, 2);
-    EXPECT_EQ(ended.error_message, "never");
+    EXPECT_EQ(ended.now.state, JobState::failed);
+    EXPECT_EQ(ended.now.attempt, 2);
+    EXPECT_EQ(ended.now.error_message, "never");
 }
 
 TEST(Runner, Seed000Case12_TimeoutEndsARunningJob) {
@@ -155,8 +155,8 @@ TEST(Runner, Seed000Case12_TimeoutEndsARunningJob) {
 
     EXPECT_EQ(reason.get_future().get(), StopReason::deadline);
     const Job ended = engine.wait_for_end(job.spec->id);
-    EXPECT_EQ(ended.state, JobState::timed_out);
-    EXPECT_EQ(ended.error_code, job_timeout_code);
+    EXPECT_EQ(ended.now.state, JobState::timed_out);
+    EXPECT_EQ(ended.now.error_code, job_timeout_code);
     EXPECT_TRUE(comes_true([&] { return !engine.find(job.spec->id).lease; }));
     const auto lines = engine.logs(job.spec->id);
     ASSERT_EQ(lines.size(), 1u);
@@ -184,8 +184,8 @@ TEST(Runner, Seed000Case13_TwoRunnersNeverRunOneJobTwice) {
 
     for (const Job& job : jobs) {
         const Job ended = engine.wait_for_end(job.spec->id);
-        EXPECT_EQ(ended.state, JobState::succeeded);
-        EXPECT_EQ(ended.attempt, 1);
+        EXPECT_EQ(ended.now.state, JobState::succeeded);
+        EXPECT_EQ(ended.now.attempt, 1);
     }
     const std::lock_guard lock(mutex);
     EXPECT_EQ(runs.size(), jobs.size());
@@ -229,10 +229,10 @@ TEST(Runner, FailsAJobOfATypeThatNobodyRegistered) {
     runner.start();
 
     const Job ended = engine.wait_for_end(job.spec->id);
-    EXPECT_EQ(ended.state, JobState::failed);
-    EXPECT_EQ(ended.attempt, 1);
-    EXPECT_EQ(ended.error_code, "NO_WORKER");
-    EXPECT_EQ(ended.error_message, "no worker registered for job type unheard_of");
+    EXPECT_EQ(ended.now.state, JobState::failed);
+    EXPECT_EQ(ended.now.attempt, 1);
+    EXPECT_EQ(ended.now.error_code, "NO_WORKER");
+    EXPECT_EQ(ended.now.error_message, "no worker registered for job type unheard_of");
 }
 
 TEST(Runner, ClaimsOnlyTypesThatItHasWorkersFor) {
@@ -245,7 +245,7 @@ TEST(Runner, ClaimsOnlyTypesThatItHasWorkersFor) {
     runner.start();
 
     engine.wait_for_end(job.spec->id);
-    EXPECT_EQ(engine.find(other.spec->id).state, JobState::queued);
+    EXPECT_EQ(engine.find(other.spec->id).now.state, JobState::queued);
 }
 
 TEST(Runner, GivesEveryOtherTypeToTheWorkerForAny) {
@@ -258,7 +258,7 @@ TEST(Runner, GivesEveryOtherTypeToTheWorkerForAny) {
 
     runner.start();
 
-    EXPECT_EQ(engine.wait_for_end(other.spec->id).result, "\"other\"");
+    EXPECT_EQ(engine.wait_for_end(other.spec->id).now.result, "\"other\"");
 }
 
 TEST(Runner, RetriesAfterAnException) {
@@ -275,9 +275,9 @@ TEST(Runner, RetriesAfterAnException) {
     runner.start();
 
     const Job ended = engine.wait_for_end(job.spec->id);
-    EXPECT_EQ(ended.attempt, 2);
-    EXPECT_EQ(ended.error_code, "WORKER_EXCEPTION");
-    EXPECT_EQ(ended.error_message, "cannot go on");
+    EXPECT_EQ(ended.now.attempt, 2);
+    EXPECT_EQ(ended.now.error_code, "WORKER_EXCEPTION");
+    EXPECT_EQ(ended.now.error_message, "cannot go on");
 }
 
 TEST(Runner, RefusesAResultThatIsNotJson) {
@@ -291,10 +291,10 @@ TEST(Runner, RefusesAResultThatIsNotJson) {
     runner.start();
 
     const Job ended = engine.wait_for_end(job.spec->id);
-    EXPECT_EQ(ended.state, JobState::failed);
-    EXPECT_EQ(ended.attempt, 1);
-    EXPECT_EQ(ended.error_code, "INVALID_RESULT");
-    EXPECT_NE(ended.error_message.find("not JSON"), std::string::npos);
+    EXPECT_EQ(ended.now.state, JobState::failed);
+    EXPECT_EQ(ended.now.attempt, 1);
+    EXPECT_EQ(ended.now.error_code, "INVALID_RESULT");
+    EXPECT_NE(ended.now.error_message.find("not JSON"), std::string::npos);
 }
 
 TEST(Runner, RunsAsManyJobsAtOnceAsItMay) {
@@ -347,7 +347,7 @@ TEST(Runner, TakesTimesOfAnyLength) {
     runner.stop();
     runner.join();
 
-    EXPECT_EQ(engine.find(job.spec->id).state, JobState::succeeded);
+    EXPECT_EQ(engine.find(job.spec->id).now.state, JobState::succeeded);
 }
 
 TEST(Runner, RefusesOptionsThatMakeNoSense) {
