@@ -94,7 +94,7 @@ const std::vector<Entity>& EntityDesk::stored_list(const EntityFilter& filter, i
     };
     const auto known = std::find_if(lists_.begin(), lists_.end(), same);
     if (known != lists_.end()) return known->entities;
-    lists_.push_back({filter, limit, tx_.jobs().entities().list(filter, newest_entity, 0, limit)});
+    lists_.push_back({filter, limit, tx_.reader().entities().list(filter, newest_entity, 0, limit)});
     return lists_.back().entities;
 }
 
@@ -158,7 +158,7 @@ std::optional<Error> EntityDesk::act(Entity& entity, std::string_view action, st
     check(kind != nullptr, "an entity's kind is known");
     if (!kind->next_state(entity.state, action)) return no_such_step(entity, *kind, action);
     if (auto refusal = check_size(entity.attributes)) return refusal;
-    if (const auto closed = closed_gate(tx_.jobs(), looks_, entity, *kind, action)) {
+    if (const auto closed = closed_gate(tx_.reader(), looks_, entity, *kind, action)) {
         return gate_refusal(*closed);
     }
     if (auto refusal = order_jobs(entity, *kind, action)) return refusal;

@@ -73,7 +73,7 @@ class EntityDesk {
     EntityReader& looks() { return looks_; }
     std::optional<Job> find_job(JobId id);
     // Jobs as they were before this desk did anything.
-    JobReader& jobs() { return tx_.jobs(); }
+    JobReader& jobs() { return tx_.reader(); }
 
     // Adds one in its kind's first state. Refuses when there is one of this key already.
     Result<Entity> create(NewEntity wanted);
@@ -119,7 +119,7 @@ class EntityDesk {
                                         int limit) override;
 
       private:
-        EntityReader& store() { return desk_.tx_.jobs().entities(); }
+        EntityReader& store() { return desk_.tx_.reader().entities(); }
         const std::optional<Entity>* known(const EntityKey& key) const;
 
         EntityDesk& desk_;

@@ -49,7 +49,7 @@ int RemoveOldJobs::run(Transaction& tx, int limit) {
     std::vector<JobId> over;
     for (const std::optional<Job>& job : tx.jobs().find(unneeded)) {
         if (!job || !is_over(*job, retention_, tx.now())) continue;
-        if (is_asked_for(tx.jobs().entities(), tx.rules().kinds, *job)) continue;
+        if (is_asked_for(tx.reader().entities(), tx.rules().kinds, *job)) continue;
         over.push_back(job->spec->id);
     }
     if (over.empty()) return 0;

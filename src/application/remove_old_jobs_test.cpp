@@ -326,7 +326,7 @@ TEST(RetentionAndGates, NeverCloseAGateThatWasOpen) {
 
         std::vector<JobId> over;
         for (const Job& job : jobs) {
-            if (!is_asked_for(session->entities(), kinds, job)) over.push_back(job.spec->id);
+            if (!is_asked_for(session->reader().entities(), kinds, job)) over.push_back(job.spec->id);
         }
         session->archive().remove(over);
 

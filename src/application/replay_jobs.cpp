@@ -53,7 +53,7 @@ Result<Job> replay(Transaction& tx, const ReplayJob& command, Duration remembere
     spec.idempotency_key = command.idempotency_key;
     spec.depends_on.clear();
     spec.history_form = newest_history_form;
-    if (auto refusal = prepare_to_follow(tx.rules(), tx.jobs().entities(), spec, false)) {
+    if (auto refusal = prepare_to_follow(tx.rules(), tx.reader().entities(), spec, false)) {
         return *std::move(refusal);
     }
 

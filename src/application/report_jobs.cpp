@@ -181,7 +181,7 @@ Result<Job> answer_stale(Transaction& tx, std::optional<Job>& job, const Report&
         if (is_canceled && as_sent.outcome == Outcome::canceled) return *std::move(job);
         token = *last;
     }
-    const auto before = last_report(tx.jobs(), *job, token);
+    const auto before = last_report(tx.reader(), *job, token);
     if (!before) return refusal;
     if (says_the_same(*job, *before, as_sent)) {
         return answer_again(*std::move(job), *before, as_sent);

@@ -152,7 +152,7 @@ Result<std::vector<JobId>> Intake::accept(const SubmitJobs& command) {
     }
 
     std::vector<JobSpec> specs = command.jobs;
-    EntityReader& looks = desk_ ? desk_->looks() : tx_.jobs().entities();
+    EntityReader& looks = desk_ ? desk_->looks() : tx_.reader().entities();
     for (std::size_t i = 0; i < specs.size(); ++i) {
         if (auto refusal = prepare_to_follow(tx_.rules(), looks, specs[i], is_own_)) {
             refusal->pointer = command.is_batch ? fmt::format("/jobs/{}", i) : "";

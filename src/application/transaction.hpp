@@ -19,6 +19,7 @@ class Transaction {
     Transaction(Session& session, const Rules& rules, Timestamp now, IdSource& ids, Chance& chance)
         : session_(session), rules_(rules), now_(now), ids_(ids), chance_(chance) {}
 
+    JobReader& reader() { return session_.reader(); }
     JobStore& jobs() { return session_.jobs(); }
     LeaseStore& leases() { return session_.leases(); }
     HistoryStore& history() { return session_.history(); }

@@ -185,6 +185,7 @@ TEST_P(StoreContract, ASessionSeesTheEntitiesThatItHasPut) {
 
     commit([&](Session& session) {
         EntityStore& entities = session.entities();
+        EntityReader& reader = session.reader().entities();
         EXPECT_EQ(entities.find_one(added.key), std::nullopt);
         EXPECT_EQ(entities.find_one(changed.key), changed);
         changed.state = "live";
@@ -193,11 +194,12 @@ TEST_P(StoreContract, ASessionSeesTheEntitiesThatItHasPut) {
 
         EXPECT_EQ(entities.find_one(added.key), added);
         EXPECT_EQ(entities.find_one(changed.key), changed);
-        EXPECT_EQ(list_entities(entities, {.states = {"draft"}}), Numbers{2});
-        EXPECT_EQ(list_entities(entities, {.states = {"live"}}), Numbers{1});
-        EXPECT_EQ(entities.count({}), 2);
-        EXPECT_EQ(entities.events(added.key, 0, 10), std::vector{event(added.key, 1)});
-        EXPECT_EQ(list_entities(session.jobs().entities(), {}), (Numbers{2, 1}));
+        EXPECT_EQ(list_entities(reader, {.states = {"draft"}}), Numbers{2});
+        EXPECT_EQ(list_entities(reader, {.states = {"live"}}), Numbers{1});
+        EXPECT_EQ(reader.find_one(changed.key), changed);
+        EXPECT_EQ(reader.count({}), 2);
+        EXPECT_EQ(reader.events(added.key, 0, 10), std::vector{event(added.key, 1)});
+        EXPECT_EQ(list_entities(reader, {}), (Numbers{2, 1}));
     });
 }
 
@@ -316,8 +318,8 @@ TEST_P(StoreContract, EntityFiltersNarrowByTenantKindParentAndStates) {
         EXPECT_EQ(list_entities(*store, filter), expected) << "case " << i;
         EXPECT_EQ(count_entities(*store, filter), std::ssize(expected)) << "case " << i;
         const auto session = store->begin();
-        EXPECT_EQ(list_entities(session->entities(), filter), expected) << "case " << i;
-        EXPECT_EQ(session->entities().count(filter), std::ssize(expected)) << "case " << i;
+        EXPECT_EQ(list_entities(session->reader().entities(), filter), expected) << "case " << i;
+        EXPECT_EQ(session->reader().entities().count(filter), std::ssize(expected)) << "case " << i;
     }
 }
 

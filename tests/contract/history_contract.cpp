@@ -85,8 +85,8 @@ TEST_P(StoreContract, AppendedHistoryIsSeenInItsSession) {
     roll_back([&](Session& session) {
         session.history().append(std::vector<Event>{event(1, 1)});
         session.history().append(std::vector<LogLine>{log_line(1, 1)});
-        EXPECT_EQ(session.jobs().events(JobId{1}, 0, 10), std::vector<Event>{event(1, 1)});
-        EXPECT_EQ(session.jobs().logs(JobId{1}, 0, 10), std::vector<LogLine>{log_line(1, 1)});
+        EXPECT_EQ(session.reader().events(JobId{1}, 0, 10), std::vector<Event>{event(1, 1)});
+        EXPECT_EQ(session.reader().logs(JobId{1}, 0, 10), std::vector<LogLine>{log_line(1, 1)});
     });
 }
 

@@ -361,12 +361,12 @@ TEST_P(StoreContract, ListsPagesAndCountsOfASessionShowTheJobsThatItHasPut) {
         const Arrival arrival{queued(with(2, &JobSpec::project, std::string("shop"))), false};
         session.jobs().put({&arrival, 1});
 
-        EXPECT_EQ(ids_of(session.jobs().list({}, newest, 10)), (Ids{{2}, {1}}));
-        EXPECT_EQ(ids_of(session.jobs().list({.states = {JobState::queued}, .project = "shop"},
-                                             newest, 10)),
+        EXPECT_EQ(ids_of(session.reader().list({}, newest, 10)), (Ids{{2}, {1}}));
+        EXPECT_EQ(ids_of(session.reader().list({.states = {JobState::queued}, .project = "shop"},
+                                               newest, 10)),
                   Ids{{2}});
-        EXPECT_EQ(ids_of(session.jobs().page({}, 1, 10)), Ids{{1}});
-        EXPECT_EQ(session.jobs().count({}), 2);
+        EXPECT_EQ(ids_of(session.reader().page({}, 1, 10)), Ids{{1}});
+        EXPECT_EQ(session.reader().count({}), 2);
     });
 }
 

@@ -19,14 +19,6 @@ class FaultyStore::SharedEntities : public EntityStore {
         ask_for(keys);
         return inner_.find(keys);
     }
-    std::vector<Entity> list(const EntityFilter& filter, std::int64_t before, std::int64_t offset,
-                             int limit) override {
-        return inner_.list(filter, before, offset, limit);
-    }
-    std::int64_t count(const EntityFilter& filter) override { return inner_.count(filter); }
-    std::vector<EntityEvent> events(const EntityKey& key, std::int64_t after, int limit) override {
-        return inner_.events(key, after, limit);
-    }
     void put(std::span<const Entity> entities) override { inner_.put(entities); }
     void append(std::span<const EntityEvent> events) override { inner_.append(events); }
 
@@ -65,6 +57,7 @@ class FaultyStore::FaultySession : public Session {
         entities_.reserve(entities);
     }
 
+    JobReader& reader() override { return used().reader(); }
     JobStore& jobs() override { return used().jobs(); }
     LeaseStore& leases() override { return used().leases(); }
     HistoryStore& history() override { return used().history(); }

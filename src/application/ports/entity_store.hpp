@@ -53,9 +53,18 @@ class EntityReader {
 // Writes entities. What a session's find() gave, no other session changes until this one has ended;
 // where it gave nothing, and another session adds one meanwhile, the commit is a StoreConflict.
 // An entity that another session has and this one did not reserve is not waited for: EntitiesBusy.
-// What list() gave is not kept from changing.
-class EntityStore : public EntityReader {
+// What the session's reader gave is not kept from changing.
+class EntityStore {
   public:
+    virtual ~EntityStore() = default;
+
+    // The entities of these keys, in this order; nothing where there is none.
+    virtual std::vector<std::optional<Entity>> find(std::span<const EntityKey> keys) = 0;
+
+    std::optional<Entity> find_one(const EntityKey& key) {
+        return std::move(find({&key, 1}).front());
+    }
+
     // Adds entities, or writes all of them anew but for their numbers and creation times.
     virtual void put(std::span<const Entity> entities) = 0;
 

@@ -101,8 +101,7 @@ class JobReader {
     // How many jobs are queued, by lane; nothing where only the writing session knows.
     virtual std::optional<Depths> depths() { return std::nullopt; }
 
-    // What the jobs are about, as this reader sees it. A session's jobs give a reader that keeps
-    // nothing from changing.
+    // What the jobs are about, as this reader sees it.
     virtual EntityReader& entities() = 0;
 
     std::optional<Job> find_one(JobId id) { return std::move(find({&id, 1}).front()); }

@@ -62,8 +62,16 @@ struct Readied {
 };
 
 // Writes jobs. Every sentence has a test in tests/contract/.
-class JobStore : public JobReader {
+class JobStore {
   public:
+    virtual ~JobStore() = default;
+
+    // The jobs of these ids, in this order, as the session has them; nothing where no job has the
+    // id. Jobs that the session has reserved are at hand.
+    virtual std::vector<std::optional<Job>> find(std::span<const JobId> ids) = 0;
+
+    std::optional<Job> find_one(JobId id) { return std::move(find({&id, 1}).front()); }
+
     // Adds queued jobs. They become claimable when their run_after has come, unless they are
     // blocked.
     virtual void put(std::span<const Arrival> arrivals) = 0;
@@ -233,6 +241,10 @@ class Session {
     // waits for other sessions here: for jobs, then for idempotency keys, then for all entities in
     // the order of their keys. After this no entity is waited for.
     virtual void reserve(const Subjects&) {}
+
+    // Reads what was committed and what this session has written. Nothing of it is kept from
+    // changing.
+    virtual JobReader& reader() = 0;
 
     virtual JobStore& jobs() = 0;
     virtual LeaseStore& leases() = 0;

@@ -8,20 +8,6 @@ std::vector<std::optional<Entity>> MemoryEntities::find(std::span<const EntityKe
     return work_.records.entities.find(keys);
 }
 
-std::vector<Entity> MemoryEntities::list(const EntityFilter& filter, std::int64_t before,
-                                         std::int64_t offset, int limit) {
-    return work_.records.entities.list(filter, before, offset, limit);
-}
-
-std::int64_t MemoryEntities::count(const EntityFilter& filter) {
-    return work_.records.entities.count(filter);
-}
-
-std::vector<EntityEvent> MemoryEntities::events(const EntityKey& key, std::int64_t after,
-                                                int limit) {
-    return work_.records.entities.events_after(key, after, limit);
-}
-
 void MemoryEntities::put(std::span<const Entity> entities) {
     for (const Entity& entity : entities) {
         const auto stored = work_.records.entities.entities.find(entity.key);

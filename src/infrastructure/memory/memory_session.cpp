@@ -52,30 +52,6 @@ std::vector<std::optional<Job>> MemoryJobs::find(std::span<const JobId> ids) {
     return work_.records.find(ids);
 }
 
-std::vector<Job> MemoryJobs::list(const JobFilter& filter, JobId before, ListLimit limit) {
-    return work_.records.list(filter, before, limit);
-}
-
-std::vector<Job> MemoryJobs::page(const JobFilter& filter, std::int64_t offset, int limit) {
-    return work_.records.page(filter, offset, limit);
-}
-
-std::int64_t MemoryJobs::count(const JobFilter& filter) {
-    return work_.records.count(filter);
-}
-
-std::vector<Event> MemoryJobs::events(JobId job, std::int64_t after, int limit) {
-    return work_.records.events_after(job, after, limit);
-}
-
-std::vector<LogLine> MemoryJobs::logs(JobId job, std::int64_t after, int limit) {
-    return work_.records.logs_after(job, after, limit);
-}
-
-std::vector<JobId> MemoryJobs::ids_after(JobId after, int limit) {
-    return work_.records.ids_after(after, limit);
-}
-
 void MemoryJobs::put(std::span<const Arrival> arrivals) {
     for (const Arrival& arrival : arrivals) {
         const Job& job = arrival.job;
@@ -198,6 +174,11 @@ MemorySession::MemorySession(std::unique_lock<std::mutex> lock, MemoryRecords& r
 
 MemorySession::~MemorySession() {
     if (lock_.owns_lock()) work_.roll_back();
+}
+
+JobReader& MemorySession::reader() {
+    check(lock_.owns_lock(), "a session is not used after its commit");
+    return reader_;
 }
 
 JobStore& MemorySession::jobs() {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "application/ports/store.hpp"
+#include "infrastructure/memory/memory_reader.hpp"
 #include "infrastructure/memory/memory_records.hpp"
 
 namespace sluice {
@@ -39,10 +40,6 @@ class MemoryEntities : public EntityStore {
     explicit MemoryEntities(MemoryWork& work) : work_(work) {}
 
     std::vector<std::optional<Entity>> find(std::span<const EntityKey> keys) override;
-    std::vector<Entity> list(const EntityFilter& filter, std::int64_t before, std::int64_t offset,
-                             int limit) override;
-    std::int64_t count(const EntityFilter& filter) override;
-    std::vector<EntityEvent> events(const EntityKey& key, std::int64_t after, int limit) override;
     void put(std::span<const Entity> entities) override;
     void append(std::span<const EntityEvent> events) override;
 
@@ -55,16 +52,9 @@ class MemoryEntities : public EntityStore {
 
 class MemoryJobs : public JobStore {
   public:
-    MemoryJobs(MemoryWork& work, MemoryEntities& entities) : work_(work), entities_(entities) {}
+    explicit MemoryJobs(MemoryWork& work) : work_(work) {}
 
     std::vector<std::optional<Job>> find(std::span<const JobId> ids) override;
-    std::vector<Job> list(const JobFilter& filter, JobId before, ListLimit limit) override;
-    std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit) override;
-    std::int64_t count(const JobFilter& filter) override;
-    std::vector<Event> events(JobId job, std::int64_t after, int limit) override;
-    std::vector<LogLine> logs(JobId job, std::int64_t after, int limit) override;
-    std::vector<JobId> ids_after(JobId after, int limit) override;
-    EntityReader& entities() override { return entities_; }
     void put(std::span<const Arrival> arrivals) override;
     void requeue(std::span<const Job> jobs) override;
     void finish(std::span<const Job> jobs) override;
@@ -73,7 +63,6 @@ class MemoryJobs : public JobStore {
 
   private:
     MemoryWork& work_;
-    MemoryEntities& entities_;
 };
 
 class MemoryLeases : public LeaseStore {
@@ -141,6 +130,7 @@ class MemorySession : public Session {
     MemorySession(std::unique_lock<std::mutex> lock, MemoryRecords& records);
     ~MemorySession() override;
 
+    JobReader& reader() override;
     JobStore& jobs() override;
     LeaseStore& leases() override;
     HistoryStore& history() override;
@@ -152,8 +142,9 @@ class MemorySession : public Session {
   private:
     std::unique_lock<std::mutex> lock_;
     MemoryWork work_;
+    MemoryReader reader_{nullptr, work_.records};
     MemoryEntities entities_{work_};
-    MemoryJobs jobs_{work_, entities_};
+    MemoryJobs jobs_{work_};
     MemoryLeases leases_{work_};
     MemoryHistory history_{work_};
     MemoryIdempotency idempotency_{work_};

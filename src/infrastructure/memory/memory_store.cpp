@@ -1,87 +1,15 @@
 #include "infrastructure/memory/memory_store.hpp"
 
+#include "infrastructure/memory/memory_reader.hpp"
 #include "infrastructure/memory/memory_session.hpp"
 
 namespace sluice {
-namespace {
-
-class MemoryEntityReader : public EntityReader {
-  public:
-    MemoryEntityReader(std::mutex& mutex, const EntityRecords& records)
-        : mutex_(mutex), records_(records) {}
-
-    std::vector<std::optional<Entity>> find(std::span<const EntityKey> keys) override {
-        const std::lock_guard lock(mutex_);
-        return records_.find(keys);
-    }
-    std::vector<Entity> list(const EntityFilter& filter, std::int64_t before, std::int64_t offset,
-                             int limit) override {
-        const std::lock_guard lock(mutex_);
-        return records_.list(filter, before, offset, limit);
-    }
-    std::int64_t count(const EntityFilter& filter) override {
-        const std::lock_guard lock(mutex_);
-        return records_.count(filter);
-    }
-    std::vector<EntityEvent> events(const EntityKey& key, std::int64_t after, int limit) override {
-        const std::lock_guard lock(mutex_);
-        return records_.events_after(key, after, limit);
-    }
-
-  private:
-    std::mutex& mutex_;
-    const EntityRecords& records_;
-};
-
-class MemoryReader : public JobReader {
-  public:
-    MemoryReader(std::mutex& mutex, const MemoryRecords& records)
-        : mutex_(mutex), records_(records), entities_(mutex, records.entities) {}
-
-    std::vector<std::optional<Job>> find(std::span<const JobId> ids) override {
-        const std::lock_guard lock(mutex_);
-        return records_.find(ids);
-    }
-    std::vector<Job> list(const JobFilter& filter, JobId before, ListLimit limit) override {
-        const std::lock_guard lock(mutex_);
-        return records_.list(filter, before, limit);
-    }
-    std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit) override {
-        const std::lock_guard lock(mutex_);
-        return records_.page(filter, offset, limit);
-    }
-    std::int64_t count(const JobFilter& filter) override {
-        const std::lock_guard lock(mutex_);
-        return records_.count(filter);
-    }
-    std::vector<Event> events(JobId job, std::int64_t after, int limit) override {
-        const std::lock_guard lock(mutex_);
-        return records_.events_after(job, after, limit);
-    }
-    std::vector<LogLine> logs(JobId job, std::int64_t after, int limit) override {
-        const std::lock_guard lock(mutex_);
-        return records_.logs_after(job, after, limit);
-    }
-    std::vector<JobId> ids_after(JobId after, int limit) override {
-        const std::lock_guard lock(mutex_);
-        return records_.ids_after(after, limit);
-    }
-    EntityReader& entities() override { return entities_; }
-
-  private:
-    std::mutex& mutex_;
-    const MemoryRecords& records_;
-    MemoryEntityReader entities_;
-};
-
-}  // namespace
-
 std::unique_ptr<Session> MemoryStore::begin() {
     return std::make_unique<MemorySession>(std::unique_lock(mutex_), records_);
 }
 
 std::unique_ptr<JobReader> MemoryStore::reader() {
-    return std::make_unique<MemoryReader>(mutex_, records_);
+    return std::make_unique<MemoryReader>(&mutex_, records_);
 }
 
 std::int64_t MemoryStore::last_id() {

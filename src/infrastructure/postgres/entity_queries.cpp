@@ -5,8 +5,7 @@
 #include <algorithm>
 
 #include "infrastructure/postgres/query_text.hpp"
-#include "infrastructure/postgres/table_rows.hpp"
-#include "infrastructure/postgres/tables.hpp"
+#include "infrastructure/postgres/writes.hpp"
 
 namespace sluice::postgres {
 namespace {
@@ -83,10 +82,15 @@ std::vector<Entity> entities_of(const Result& rows) {
 
 }  // namespace
 
+Connection& EntityQueries::up_to_date() {
+    if (gathered_ != nullptr) gathered_->flush();
+    return connection_;
+}
+
 std::vector<std::optional<Entity>> EntityQueries::find(std::span<const EntityKey> keys) {
     std::vector<std::optional<Entity>> entities;
     if (keys.empty()) return entities;
-    const Result rows = connection_.ask(find_entities, params_of(keys));
+    const Result rows = up_to_date().ask(find_entities, params_of(keys));
     for (int i = 0; i < rows.rows(); ++i) {
         Row row(rows, i);
         entities.push_back(row.next_is_null() ? std::nullopt : std::optional(read_entity(row)));
@@ -114,17 +118,17 @@ std::vector<Entity> EntityQueries::list(const EntityFilter& filter, std::int64_t
     query.add(is_before, before);
     query.add(limited, std::int64_t{std::max(limit, 0)});
     query.add(without_the_first, std::max<std::int64_t>(offset, 0));
-    return entities_of(query.ask(connection_));
+    return entities_of(query.ask(up_to_date()));
 }
 
 std::int64_t EntityQueries::count(const EntityFilter& filter) {
-    const Result counted = Builder(count_entities, filter).ask(connection_);
+    const Result counted = Builder(count_entities, filter).ask(up_to_date());
     return Row(counted, 0).integer();
 }
 
 std::vector<EntityEvent> EntityQueries::events(const EntityKey& key, std::int64_t after,
                                                int limit) {
-    const Result rows = connection_.ask(
+    const Result rows = up_to_date().ask(
         list_entity_events,
         Params(key.tenant, key.kind, key.id, after, std::int64_t{std::max(limit, 0)}));
     std::vector<EntityEvent> events;

@@ -10,11 +10,15 @@
 
 namespace sluice::postgres {
 
+class Writes;
+
 // Reads entities on a connection. Each function is one statement, and so one moment; it leaves it
-// to the caller to end the transaction, open or implicit, in which it reads.
+// to the caller to end the transaction, open or implicit, in which it reads. What was gathered to
+// be written in it is sent first.
 class EntityQueries final : public EntityReader {
   public:
-    explicit EntityQueries(Connection& connection) : connection_(connection) {}
+    explicit EntityQueries(Connection& connection, Writes* gathered = nullptr)
+        : connection_(connection), gathered_(gathered) {}
 
     std::vector<std::optional<Entity>> find(std::span<const EntityKey> keys) override;
     std::vector<Entity> list(const EntityFilter& filter, std::int64_t before, std::int64_t offset,
@@ -28,7 +32,10 @@ class EntityQueries final : public EntityReader {
     std::vector<Entity> try_lock(std::span<const EntityKey> keys);
 
   private:
+    Connection& up_to_date();
+
     Connection& connection_;
+    Writes* gathered_;
 };
 
 }  // namespace sluice::postgres

@@ -118,7 +118,7 @@ TEST_F(PostgresEntitySharing, WhatASessionHasListedOthersMayChange) {
     const Entity entity = site(1, "a");
     put(entity);
     const auto session = one->begin();
-    EXPECT_EQ(session->entities().list({}, newest_entity, 0, 10).size(), 1u);
+    EXPECT_EQ(session->reader().entities().list({}, newest_entity, 0, 10).size(), 1u);
 
     EXPECT_EQ(count_up(*two, entity.key), 2);
 

@@ -105,7 +105,7 @@ void check_jobs(JobReader& source, JobReader& copy,
 void check_import(WholeStore& source, Connection& connection, const Imported& copied,
                   const std::function<void(const Imported&)>& on_page) {
     check_counts(connection, copied);
-    TransactionReader copy(connection);
+    WalkingReader copy(connection);
     check_jobs(source.jobs(), copy, on_page);
     check_entities(source.jobs().entities(), copy.entities());
 }

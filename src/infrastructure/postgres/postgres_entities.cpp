@@ -14,27 +14,6 @@ void sort_and_unify(std::vector<EntityKey>& keys) {
 
 }  // namespace
 
-std::vector<std::optional<Entity>> EntityView::find(std::span<const EntityKey> keys) {
-    work_.writes.flush();
-    return queries_.find(keys);
-}
-
-std::vector<Entity> EntityView::list(const EntityFilter& filter, std::int64_t before,
-                                     std::int64_t offset, int limit) {
-    work_.writes.flush();
-    return queries_.list(filter, before, offset, limit);
-}
-
-std::int64_t EntityView::count(const EntityFilter& filter) {
-    work_.writes.flush();
-    return queries_.count(filter);
-}
-
-std::vector<EntityEvent> EntityView::events(const EntityKey& key, std::int64_t after, int limit) {
-    work_.writes.flush();
-    return queries_.events(key, after, limit);
-}
-
 void PostgresEntities::reserve(std::vector<EntityKey> keys) {
     check(known_.empty(), "a session waits for entities once, before it has any");
     if (keys.empty()) return;
@@ -65,20 +44,6 @@ std::vector<std::optional<Entity>> PostgresEntities::find(std::span<const Entity
     found.reserve(keys.size());
     for (const EntityKey& key : keys) found.push_back(known_.at(key));
     return found;
-}
-
-std::vector<Entity> PostgresEntities::list(const EntityFilter& filter, std::int64_t before,
-                                           std::int64_t offset, int limit) {
-    return view_.list(filter, before, offset, limit);
-}
-
-std::int64_t PostgresEntities::count(const EntityFilter& filter) {
-    return view_.count(filter);
-}
-
-std::vector<EntityEvent> PostgresEntities::events(const EntityKey& key, std::int64_t after,
-                                                  int limit) {
-    return view_.events(key, after, limit);
 }
 
 void PostgresEntities::put(std::span<const Entity> entities) {

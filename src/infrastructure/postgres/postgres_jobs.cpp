@@ -92,40 +92,8 @@ void PostgresJobs::hold_in_queue(const std::vector<SharedSpec>& queued) {
     if (!lock_ready(elsewhere).empty()) throw StoreConflict("a job became ready meanwhile");
 }
 
-// ── reading ──
-
 std::vector<std::optional<Job>> PostgresJobs::find(std::span<const JobId> ids) {
     return work_.find(ids);
-}
-
-std::vector<Job> PostgresJobs::list(const JobFilter& filter, JobId before, ListLimit limit) {
-    work_.writes.flush();
-    return list_jobs(work_.connection, filter, before, limit);
-}
-
-std::vector<Job> PostgresJobs::page(const JobFilter& filter, std::int64_t offset, int limit) {
-    work_.writes.flush();
-    return page_of_jobs(work_.connection, filter, offset, limit);
-}
-
-std::int64_t PostgresJobs::count(const JobFilter& filter) {
-    work_.writes.flush();
-    return count_jobs(work_.connection, filter);
-}
-
-std::vector<Event> PostgresJobs::events(JobId job, std::int64_t after, int limit) {
-    work_.writes.flush();
-    return list_events(work_.connection, job, after, limit);
-}
-
-std::vector<LogLine> PostgresJobs::logs(JobId job, std::int64_t after, int limit) {
-    work_.writes.flush();
-    return list_lines(work_.connection, job, after, limit);
-}
-
-std::vector<JobId> PostgresJobs::ids_after(JobId after, int limit) {
-    work_.writes.flush();
-    return list_ids_after(work_.connection, after, limit);
 }
 
 // ── writing ──

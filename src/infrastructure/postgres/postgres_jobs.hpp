@@ -6,20 +6,12 @@ namespace sluice::postgres {
 
 class PostgresJobs : public JobStore {
   public:
-    PostgresJobs(Work& work, EntityReader& entities) : work_(work), entities_(entities) {}
+    explicit PostgresJobs(Work& work) : work_(work) {}
 
     // Has these at hand, locked; see Session::reserve.
     void reserve(const Subjects& subjects);
 
     std::vector<std::optional<Job>> find(std::span<const JobId> ids) override;
-    std::vector<Job> list(const JobFilter& filter, JobId before, ListLimit limit) override;
-    std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit) override;
-    std::int64_t count(const JobFilter& filter) override;
-    std::vector<Event> events(JobId job, std::int64_t after, int limit) override;
-    std::vector<LogLine> logs(JobId job, std::int64_t after, int limit) override;
-    std::vector<JobId> ids_after(JobId after, int limit) override;
-    EntityReader& entities() override { return entities_; }
-
     void put(std::span<const Arrival> arrivals) override;
     void requeue(std::span<const Job> jobs) override;
     void finish(std::span<const Job> jobs) override;
@@ -34,7 +26,6 @@ class PostgresJobs : public JobStore {
     void leave_queue(const Job& job);
 
     Work& work_;
-    EntityReader& entities_;
     std::unordered_set<JobId> reserved_;
     std::unordered_map<JobId, std::vector<JobId>> blocked_by_reserved_;
 };

@@ -84,8 +84,9 @@ int PostgresIdempotency::forget_before(Timestamp time, int limit) {
 PostgresSession::PostgresSession(Writer& writer, Cluster& cluster)
     : writer_(writer),
       work_(*writer.connection, cluster, writer.readied, writer.seen),
+      reader_(work_.connection, &work_.writes),
       entities_(work_),
-      jobs_(work_, entities_.view()),
+      jobs_(work_),
       leases_(work_),
       history_(work_),
       idempotency_(work_),

@@ -6,6 +6,7 @@
 #include "infrastructure/postgres/postgres_entities.hpp"
 #include "infrastructure/postgres/postgres_jobs.hpp"
 #include "infrastructure/postgres/postgres_leases.hpp"
+#include "infrastructure/postgres/transaction_reader.hpp"
 #include "infrastructure/postgres/writer.hpp"
 
 namespace sluice::postgres {
@@ -44,6 +45,7 @@ class PostgresSession : public Session {
     ~PostgresSession() override;
 
     void reserve(const Subjects& subjects) override;
+    JobReader& reader() override { return reader_; }
     JobStore& jobs() override { return jobs_; }
     LeaseStore& leases() override { return leases_; }
     HistoryStore& history() override { return history_; }
@@ -58,6 +60,7 @@ class PostgresSession : public Session {
 
     Writer& writer_;
     Work work_;
+    TransactionReader reader_;
     PostgresEntities entities_;
     PostgresJobs jobs_;
     PostgresLeases leases_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "infrastructure/postgres/query_text.hpp"
-#include "infrastructure/postgres/tables.hpp"
+#include "infrastructure/postgres/writes.hpp"
 
 namespace sluice::postgres {
 namespace {
@@ -28,13 +28,49 @@ std::vector<Item> some_after(const std::vector<Item>& items, std::int64_t after,
 
 }  // namespace
 
+Connection& TransactionReader::up_to_date() {
+    if (gathered_ != nullptr) gathered_->flush();
+    return connection_;
+}
+
 std::vector<std::optional<Job>> TransactionReader::find(std::span<const JobId> ids) {
-    std::vector<std::optional<Job>> jobs = find_jobs(connection_, ids);
+    return find_jobs(up_to_date(), ids);
+}
+
+std::vector<Job> TransactionReader::list(const JobFilter& filter, JobId before, ListLimit limit) {
+    return list_jobs(up_to_date(), filter, before, limit);
+}
+
+std::vector<Job> TransactionReader::page(const JobFilter& filter, std::int64_t offset, int limit) {
+    return page_of_jobs(up_to_date(), filter, offset, limit);
+}
+
+std::int64_t TransactionReader::count(const JobFilter& filter) {
+    return count_jobs(up_to_date(), filter);
+}
+
+std::vector<Event> TransactionReader::events(JobId job, std::int64_t after, int limit) {
+    return list_events(up_to_date(), job, after, limit);
+}
+
+std::vector<LogLine> TransactionReader::logs(JobId job, std::int64_t after, int limit) {
+    return list_lines(up_to_date(), job, after, limit);
+}
+
+std::vector<JobId> TransactionReader::ids_after(JobId after, int limit) {
+    return list_ids_after(up_to_date(), after, limit);
+}
+
+// ── walking a store ──
+
+std::vector<std::optional<Job>> WalkingReader::find(std::span<const JobId> ids) {
+    std::vector<std::optional<Job>> jobs = TransactionReader::find(ids);
     bring_along(jobs);
     return jobs;
 }
 
-void TransactionReader::bring_along(std::span<const std::optional<Job>> jobs) {
+void WalkingReader::bring_along(std::span<const std::optional<Job>> jobs) {
+    Connection& connection = up_to_date();
     stories_.clear();
     std::vector<JobId> ids;
     for (const std::optional<Job>& job : jobs) {
@@ -42,9 +78,9 @@ void TransactionReader::bring_along(std::span<const std::optional<Job>> jobs) {
         ids.push_back(job->spec->id);
         stories_[job->spec->id] = {};
     }
-    const Connection::Ticket asked = connection_.post(list_events_of_many, Params(ids));
-    const Result lines = connection_.ask(list_lines_of_many, Params(ids));
-    const Result events = connection_.take(asked);
+    const Connection::Ticket asked = connection.post(list_events_of_many, Params(ids));
+    const Result lines = connection.ask(list_lines_of_many, Params(ids));
+    const Result events = connection.take(asked);
     for (int i = 0; i < events.rows(); ++i) {
         Row row(events, i);
         Event event = read_event(row);
@@ -57,32 +93,16 @@ void TransactionReader::bring_along(std::span<const std::optional<Job>> jobs) {
     }
 }
 
-std::vector<Job> TransactionReader::list(const JobFilter& filter, JobId before, ListLimit limit) {
-    return list_jobs(connection_, filter, before, limit);
-}
-
-std::vector<Job> TransactionReader::page(const JobFilter& filter, std::int64_t offset, int limit) {
-    return page_of_jobs(connection_, filter, offset, limit);
-}
-
-std::int64_t TransactionReader::count(const JobFilter& filter) {
-    return count_jobs(connection_, filter);
-}
-
-std::vector<Event> TransactionReader::events(JobId job, std::int64_t after, int limit) {
+std::vector<Event> WalkingReader::events(JobId job, std::int64_t after, int limit) {
     const auto story = stories_.find(job);
-    return story == stories_.end() ? list_events(connection_, job, after, limit)
+    return story == stories_.end() ? TransactionReader::events(job, after, limit)
                                    : some_after(story->second.events, after, limit);
 }
 
-std::vector<LogLine> TransactionReader::logs(JobId job, std::int64_t after, int limit) {
+std::vector<LogLine> WalkingReader::logs(JobId job, std::int64_t after, int limit) {
     const auto story = stories_.find(job);
-    return story == stories_.end() ? list_lines(connection_, job, after, limit)
+    return story == stories_.end() ? TransactionReader::logs(job, after, limit)
                                    : some_after(story->second.lines, after, limit);
-}
-
-std::vector<JobId> TransactionReader::ids_after(JobId after, int limit) {
-    return list_ids_after(connection_, after, limit);
 }
 
 }  // namespace sluice::postgres

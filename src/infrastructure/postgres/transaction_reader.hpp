@@ -7,13 +7,12 @@
 
 namespace sluice::postgres {
 
-// Reads inside of an open transaction, and so also what it has written itself. For walking a whole
-// store: what is found brings its events and log lines along, so that a page of jobs costs three
-// round trips and not three for each.
-class TransactionReader final : public JobReader {
+// Reads inside of an open transaction, and so also what it has written itself. What was gathered to
+// be written is sent first.
+class TransactionReader : public JobReader {
   public:
-    explicit TransactionReader(Connection& connection)
-        : connection_(connection), entities_(connection) {}
+    explicit TransactionReader(Connection& connection, Writes* gathered = nullptr)
+        : connection_(connection), gathered_(gathered), entities_(connection, gathered) {}
 
     std::vector<std::optional<Job>> find(std::span<const JobId> ids) override;
     std::vector<Job> list(const JobFilter& filter, JobId before, ListLimit limit) override;
@@ -24,6 +23,26 @@ class TransactionReader final : public JobReader {
     std::vector<JobId> ids_after(JobId after, int limit) override;
     EntityReader& entities() override { return entities_; }
 
+  protected:
+    // The connection, once it has all that was written.
+    Connection& up_to_date();
+
+  private:
+    Connection& connection_;
+    Writes* gathered_;
+    EntityQueries entities_;
+};
+
+// The same for walking a whole store: what is found brings its events and log lines along, so that
+// a page of jobs costs three round trips and not three for each.
+class WalkingReader final : public TransactionReader {
+  public:
+    using TransactionReader::TransactionReader;
+
+    std::vector<std::optional<Job>> find(std::span<const JobId> ids) override;
+    std::vector<Event> events(JobId job, std::int64_t after, int limit) override;
+    std::vector<LogLine> logs(JobId job, std::int64_t after, int limit) override;
+
   private:
     void bring_along(std::span<const std::optional<Job>> jobs);
 
@@ -31,8 +50,6 @@ class TransactionReader final : public JobReader {
         std::vector<Event> events;
         std::vector<LogLine> lines;
     };
-    Connection& connection_;
-    EntityQueries entities_;
     std::unordered_map<JobId, Story> stories_;  // of those that were found last, but for long ones
 };
 

@@ -4,7 +4,6 @@
 
 #include "infrastructure/entity_rows.hpp"
 #include "infrastructure/sqlite/queries.hpp"
-#include "infrastructure/sqlite/reading.hpp"
 
 namespace sluice::sqlite {
 namespace {
@@ -42,12 +41,13 @@ std::string count_entities_sql(const EntityFilter& filter) {
     return sql;
 }
 
-EntityQueries::EntityQueries(sqlite3* connection)
+EntityQueries::EntityQueries(sqlite3* connection, Moments moments)
     : connection_(connection),
+      moments_(moments),
       find_(connection, sql::find_entity),
       list_events_(connection, sql::list_entity_events) {}
 
-std::optional<Entity> EntityQueries::find(const EntityKey& key) {
+std::optional<Entity> EntityQueries::read(const EntityKey& key) {
     const Reading reading(find_.with(key.tenant, key.kind, key.id));
     if (!find_.next_row()) return std::nullopt;
     Row row(find_);
@@ -57,7 +57,9 @@ std::optional<Entity> EntityQueries::find(const EntityKey& key) {
 std::vector<std::optional<Entity>> EntityQueries::find(std::span<const EntityKey> keys) {
     std::vector<std::optional<Entity>> entities;
     entities.reserve(keys.size());
-    for (const EntityKey& key : keys) entities.push_back(find(key));
+    // One statement sees one moment anyway.
+    const Moment moment(connection_, keys.size() == 1 ? Moments::of_transaction : moments_);
+    for (const EntityKey& key : keys) entities.push_back(read(key));
     return entities;
 }
 

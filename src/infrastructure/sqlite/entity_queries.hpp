@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "application/ports/entity_store.hpp"
-#include "infrastructure/sqlite/statement.hpp"
+#include "infrastructure/sqlite/reading.hpp"
 
 namespace sluice::sqlite {
 
@@ -13,22 +13,22 @@ namespace sluice::sqlite {
 std::string list_entities_sql(const EntityFilter& filter);
 std::string count_entities_sql(const EntityFilter& filter);
 
-// Reads entities on one connection: what readers and the writing session share. Each function sees
-// one moment, save that find() needs an open transaction for it when there are several keys.
-class EntityQueries {
+// Reads entities on one connection: beside the writer, or in its session.
+class EntityQueries final : public EntityReader {
   public:
-    explicit EntityQueries(sqlite3* connection);
+    EntityQueries(sqlite3* connection, Moments moments);
 
-    std::vector<std::optional<Entity>> find(std::span<const EntityKey> keys);
+    std::vector<std::optional<Entity>> find(std::span<const EntityKey> keys) override;
     std::vector<Entity> list(const EntityFilter& filter, std::int64_t before, std::int64_t offset,
-                             int limit);
-    std::int64_t count(const EntityFilter& filter);
-    std::vector<EntityEvent> events(const EntityKey& key, std::int64_t after, int limit);
+                             int limit) override;
+    std::int64_t count(const EntityFilter& filter) override;
+    std::vector<EntityEvent> events(const EntityKey& key, std::int64_t after, int limit) override;
 
   private:
-    std::optional<Entity> find(const EntityKey& key);
+    std::optional<Entity> read(const EntityKey& key);
 
     sqlite3* connection_;
+    Moments moments_;
     Statement find_;
     Statement list_events_;
 };

@@ -8,7 +8,6 @@
 #include "infrastructure/list_walk.hpp"
 #include "infrastructure/sqlite/list_query.hpp"
 #include "infrastructure/sqlite/queries.hpp"
-#include "infrastructure/sqlite/reading.hpp"
 
 namespace sluice::sqlite {
 namespace {
@@ -20,8 +19,10 @@ constexpr int candidates_max = 1000;
 
 }  // namespace
 
-JobQueries::JobQueries(sqlite3* connection)
+JobQueries::JobQueries(sqlite3* connection, Moments moments)
     : connection_(connection),
+      moments_(moments),
+      entities_(connection, moments),
       find_(connection, sql::find_job),
       find_queued_(connection, sql::find_queued_job),
       find_leased_(connection, sql::find_leased_job),
@@ -50,7 +51,7 @@ Job JobQueries::read_submitted(Row& row) {
     return job;
 }
 
-std::optional<Job> JobQueries::find(JobId id) {
+std::optional<Job> JobQueries::read(JobId id) {
     const Reading reading(find_.with(id));
     if (!find_.next_row()) return std::nullopt;
 
@@ -66,7 +67,9 @@ std::optional<Job> JobQueries::find(JobId id) {
 std::vector<std::optional<Job>> JobQueries::find(std::span<const JobId> ids) {
     std::vector<std::optional<Job>> jobs;
     jobs.reserve(ids.size());
-    for (const JobId id : ids) jobs.push_back(find(id));
+    // One statement sees one moment anyway.
+    const Moment moment(connection_, ids.size() == 1 ? Moments::of_transaction : moments_);
+    for (const JobId id : ids) jobs.push_back(read(id));
     return jobs;
 }
 
@@ -90,16 +93,21 @@ Job JobQueries::find_leased(JobId id) {
     read_lease(row, job);
     job.damage = row.damage();
     const bool has_ended = !row.next_is_null();
-    return has_ended ? *find(id) : job;
+    return has_ended ? *read(id) : job;
 }
 
 Job JobQueries::find_listed(JobId id) {
-    std::optional<Job> job = find(id);
+    std::optional<Job> job = read(id);
     check(job.has_value(), "a listed job is stored");
     return std::move(*job);
 }
 
 std::vector<Job> JobQueries::list(const JobFilter& filter, JobId before, ListLimit limit) {
+    const Moment moment(connection_, moments_);
+    return walk(filter, before, limit);
+}
+
+std::vector<Job> JobQueries::walk(const JobFilter& filter, JobId before, ListLimit limit) {
     std::vector<Job> jobs;
     ListCount count(limit);
     if (count.is_full()) return jobs;
@@ -122,9 +130,10 @@ std::vector<Job> JobQueries::list(const JobFilter& filter, JobId before, ListLim
 }
 
 std::vector<Job> JobQueries::page(const JobFilter& filter, std::int64_t offset, int limit) {
+    const Moment moment(connection_, moments_);
     if (!is_exact_in_sql(filter)) {
         return page_by_walking(
-            [&](JobId before, ListLimit step) { return list(filter, before, step); }, offset,
+            [&](JobId before, ListLimit step) { return walk(filter, before, step); }, offset,
             limit);
     }
 
@@ -136,9 +145,10 @@ std::vector<Job> JobQueries::page(const JobFilter& filter, std::int64_t offset, 
 }
 
 std::int64_t JobQueries::count(const JobFilter& filter) {
+    const Moment moment(connection_, moments_);
     if (!is_exact_in_sql(filter)) {
         return count_by_walking(
-            [&](JobId before, ListLimit step) { return list(filter, before, step); });
+            [&](JobId before, ListLimit step) { return walk(filter, before, step); });
     }
     return count_jobs(connection_, filter);
 }

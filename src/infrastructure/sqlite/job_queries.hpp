@@ -4,38 +4,41 @@
 #include <vector>
 
 #include "application/ports/job_reader.hpp"
-#include "infrastructure/sqlite/statement.hpp"
+#include "infrastructure/sqlite/entity_queries.hpp"
+#include "infrastructure/sqlite/reading.hpp"
 
 namespace sluice::sqlite {
 
-// The reading half of the store, on one connection: what readers and the writing session share.
-// Each function sees one moment only when the caller has a transaction open, save where one job is
-// asked for.
-class JobQueries {
+// Reads on one connection: beside the writer, or in its session.
+class JobQueries : public JobReader {
   public:
-    explicit JobQueries(sqlite3* connection);
+    JobQueries(sqlite3* connection, Moments moments);
 
-    std::optional<Job> find(JobId id);
-    std::vector<std::optional<Job>> find(std::span<const JobId> ids);
+    std::vector<std::optional<Job>> find(std::span<const JobId> ids) override;
+    std::vector<Job> list(const JobFilter& filter, JobId before, ListLimit limit) override;
+    std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit) override;
+    std::int64_t count(const JobFilter& filter) override;
+    std::vector<Event> events(JobId job, std::int64_t after, int limit) override;
+    std::vector<LogLine> logs(JobId job, std::int64_t after, int limit) override;
+    std::vector<JobId> ids_after(JobId after, int limit) override;
+    EntityReader& entities() override { return entities_; }
+
+    std::optional<Job> read(JobId id);
 
     // The same for jobs that are known to be queued or leased, in half the time; they abort when
     // there is no such job.
     std::optional<Job> find_queued(JobId id);
     Job find_leased(JobId id);
 
-    std::vector<Job> list(const JobFilter& filter, JobId before, ListLimit limit);
-    std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit);
-    std::int64_t count(const JobFilter& filter);
-    std::vector<Event> events(JobId job, std::int64_t after, int limit);
-    std::vector<LogLine> logs(JobId job, std::int64_t after, int limit);
-    std::vector<JobId> ids_after(JobId after, int limit);
-
   private:
     Job find_listed(JobId id);
+    std::vector<Job> walk(const JobFilter& filter, JobId before, ListLimit limit);
     Job read_submitted(Row& row);
     void read_dependencies(JobSpec& spec, int count);
 
     sqlite3* connection_;
+    Moments moments_;
+    EntityQueries entities_;
     Statement find_;
     Statement find_queued_;
     Statement find_leased_;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "infrastructure/sqlite/statement.hpp"
 
 namespace sluice::sqlite {
@@ -29,6 +31,22 @@ class Snapshot {
 
   private:
     sqlite3* connection_;
+};
+
+// How a reader sees one moment in a call of several statements.
+enum class Moments {
+    of_transaction,  // its caller has one open
+    of_each_call,    // it takes a snapshot
+};
+
+class Moment {
+  public:
+    Moment(sqlite3* connection, Moments moments) {
+        if (moments == Moments::of_each_call) snapshot_.emplace(connection);
+    }
+
+  private:
+    std::optional<Snapshot> snapshot_;
 };
 
 }  // namespace sluice::sqlite

@@ -14,12 +14,10 @@ constexpr std::size_t short_lane = 4096;
 
 }  // namespace
 
-SqliteJobs::SqliteJobs(sqlite3* connection, JobQueries& queries, QueueIndex& index, Marks& marks,
-                       EntityReader& entities)
+SqliteJobs::SqliteJobs(sqlite3* connection, JobQueries& queries, QueueIndex& index, Marks& marks)
     : queries_(queries),
       index_(index),
       marks_(marks),
-      entities_(entities),
       insert_job_(connection, sql::insert_job),
       insert_dependency_(connection, sql::insert_dependency),
       insert_requeued_(connection, sql::insert_requeued),
@@ -40,34 +38,10 @@ std::vector<std::optional<Job>> SqliteJobs::find(std::span<const JobId> ids) {
         } else if (index_.leases().contains(id)) {
             jobs.emplace_back(queries_.find_leased(id));
         } else {
-            jobs.push_back(queries_.find(id));
+            jobs.push_back(queries_.read(id));
         }
     }
     return jobs;
-}
-
-std::vector<Job> SqliteJobs::list(const JobFilter& filter, JobId before, ListLimit limit) {
-    return queries_.list(filter, before, limit);
-}
-
-std::vector<Job> SqliteJobs::page(const JobFilter& filter, std::int64_t offset, int limit) {
-    return queries_.page(filter, offset, limit);
-}
-
-std::int64_t SqliteJobs::count(const JobFilter& filter) {
-    return queries_.count(filter);
-}
-
-std::vector<Event> SqliteJobs::events(JobId job, std::int64_t after, int limit) {
-    return queries_.events(job, after, limit);
-}
-
-std::vector<LogLine> SqliteJobs::logs(JobId job, std::int64_t after, int limit) {
-    return queries_.logs(job, after, limit);
-}
-
-std::vector<JobId> SqliteJobs::ids_after(JobId after, int limit) {
-    return queries_.ids_after(after, limit);
 }
 
 void SqliteJobs::put(std::span<const Arrival> arrivals) {

@@ -11,18 +11,9 @@ namespace sluice::sqlite {
 // The jobs of the writing session: tables and index change together.
 class SqliteJobs final : public JobStore {
   public:
-    SqliteJobs(sqlite3* connection, JobQueries& queries, QueueIndex& index, Marks& marks,
-               EntityReader& entities);
+    SqliteJobs(sqlite3* connection, JobQueries& queries, QueueIndex& index, Marks& marks);
 
     std::vector<std::optional<Job>> find(std::span<const JobId> ids) override;
-    std::vector<Job> list(const JobFilter& filter, JobId before, ListLimit limit) override;
-    std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit) override;
-    std::int64_t count(const JobFilter& filter) override;
-    std::vector<Event> events(JobId job, std::int64_t after, int limit) override;
-    std::vector<LogLine> logs(JobId job, std::int64_t after, int limit) override;
-    std::vector<JobId> ids_after(JobId after, int limit) override;
-    EntityReader& entities() override { return entities_; }
-
     void put(std::span<const Arrival> arrivals) override;
     void requeue(std::span<const Job> jobs) override;
     void finish(std::span<const Job> jobs) override;
@@ -39,7 +30,6 @@ class SqliteJobs final : public JobStore {
     JobQueries& queries_;
     QueueIndex& index_;
     Marks& marks_;
-    EntityReader& entities_;
     Insert insert_job_;
     Insert insert_dependency_;
     Insert insert_requeued_;

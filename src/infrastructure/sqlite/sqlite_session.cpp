@@ -52,9 +52,9 @@ int SqliteIdempotency::forget_before(Timestamp time, int limit) {
 Writer::Writer(Connection opened)
     : connection(std::move(opened)),
       marks(connection.get()),
-      queries(connection.get()),
-      entities(connection.get(), marks),
-      jobs(connection.get(), queries, index, marks, entities),
+      queries(connection.get(), Moments::of_transaction),
+      entities(connection.get(), queries.entities(), marks),
+      jobs(connection.get(), queries, index, marks),
       leases(connection.get(), queries, index, marks),
       history(connection.get()),
       idempotency(connection.get()),

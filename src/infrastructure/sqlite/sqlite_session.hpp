@@ -69,6 +69,7 @@ class SqliteSession final : public Session {
     SqliteSession(const SqliteSession&) = delete;
     SqliteSession& operator=(const SqliteSession&) = delete;
 
+    JobReader& reader() override { return writer_.queries; }
     JobStore& jobs() override { return writer_.jobs; }
     LeaseStore& leases() override { return writer_.leases; }
     HistoryStore& history() override { return writer_.history; }
