@@ -12,6 +12,7 @@
 namespace sluice {
 namespace {
 
+using namespace std::chrono_literals;
 using Environment = std::map<std::string, std::string>;
 
 Result<Config> load(std::string_view toml, const Environment& environment = {}) {
