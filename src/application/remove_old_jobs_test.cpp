@@ -198,11 +198,12 @@ TEST(ManyOldJobs, GoInSmallSteps) {
 class CheckedEntity : public OldJobs {
   protected:
     Entity change(const std::function<void(EntityDesk&, Entity&)>& how) {
-        const auto answer = engine.ask(EntityAction{[&](EntityDesk& desk) -> Result<EntityAnswer> {
-            auto found = desk.find(changeset.key);
-            how(desk, *found);
-            return EntityAnswer{.entity = *found};
-        }});
+        const auto answer =
+            engine.ask(EntityAction{.decide = [&](EntityDesk& desk) -> Result<EntityAnswer> {
+                auto found = desk.find(changeset.key);
+                how(desk, *found);
+                return EntityAnswer{.entity = *found};
+            }});
         return answer->entity.value();
     }
 
@@ -223,11 +224,12 @@ class CheckedEntity : public OldJobs {
     }
 
     Entity changeset = [this] {
-        const auto answer = engine.ask(EntityAction{[](EntityDesk& desk) -> Result<EntityAnswer> {
-            auto made =
-                desk.create({{"default", "changeset", ""}, "app1", {{"head_sha", R"("abc")"}}});
-            return EntityAnswer{.entity = *made};
-        }});
+        const auto answer =
+            engine.ask(EntityAction{.decide = [](EntityDesk& desk) -> Result<EntityAnswer> {
+                auto made =
+                    desk.create({{"default", "changeset", ""}, "app1", {{"head_sha", R"("abc")"}}});
+                return EntityAnswer{.entity = *made};
+            }});
         return answer->entity.value();
     }();
 };
@@ -253,84 +255,106 @@ TEST_F(CheckedEntity, LetsASuccessGoOnceItHasMovedOn) {
     EXPECT_FALSE(is_there(counted.spec->id));
 }
 
-// What retention removes never closes a gate: whatever the entities and the jobs are.
-TEST(RetentionAndGates, NeverCloseAGateThatWasOpen) {
+// Two changesets and their checks, drawn by chance, in a session that is never committed.
+class DrawnChecks {
+  public:
+    explicit DrawnChecks(Chance& chance) : chance_(chance) {
+        for (const char* id : {"one", "two"}) {
+            Entity& made = add_entity("changeset", id, pick(kind.states()));
+            if (happens(0.8)) made.attributes["head_sha"] = json_string(pick(shas));
+        }
+        for (const char* profile : {"temp_changeset", "persistent_env"}) {
+            if (happens(0.5)) continue;
+            Entity& made = add_entity("runtime_profile", profile, "active");
+            made.attributes = {{"kind", json_string(profile)}, {"profile_revision", "2"}};
+        }
+        session_->entities().put(entities_);
+        for (int i = 0; i < 6; ++i) add_check();
+    }
+
+    // Of each gate before an action that its entity may still take, whether it is open.
+    std::vector<bool> open_gates() {
+        std::vector<bool> open;
+        for (const Entity& entity : entities_) {
+            if (entity.key.kind != kind.name) continue;
+            for (const Gate& gate : kind.gates) {
+                open.push_back(kind.may_still(entity.state, gate.action) &&
+                               check_gate(session_->reader(), entity, gate).open);
+            }
+        }
+        return open;
+    }
+
+    void remove_what_no_gate_asks_for() {
+        std::vector<JobId> over;
+        for (const Job& job : jobs_) {
+            if (!is_asked_for(session_->reader().entities(), kinds, job))
+                over.push_back(job.spec->id);
+        }
+        session_->archive().remove(over);
+    }
+
+  private:
+    bool happens(double part) { return chance_.next() < part; }
+    std::string pick(const std::vector<std::string>& list) {
+        return list[static_cast<std::size_t>(chance_.next() * static_cast<double>(list.size()))];
+    }
+
+    Entity& add_entity(const char* of_kind, const char* id, std::string state) {
+        Entity& made = entities_.emplace_back();
+        made.key = {"default", of_kind, id};
+        made.number = ++number_;
+        made.parent = "app";
+        made.state = std::move(state);
+        return made;
+    }
+
+    void add_check() {
+        JobSpec made = spec(++number_, "msuite_submit");
+        made.project = happens(0.9) ? "app" : "other";
+        made.entity_type = kind.name;
+        made.entity_id = pick({"one", "two", "gone"});
+        Attributes payload;
+        if (happens(0.8)) payload["head_sha"] = json_string(pick(shas));
+        if (happens(0.5)) {
+            payload["runtime_profile_id"] = payload["runtime_profile_kind"] = R"("temp_changeset")";
+            payload["runtime_profile_revision"] = happens(0.5) ? "1" : "2";
+        }
+        made.payload = to_json(payload);
+        session_->jobs().put(std::vector<Arrival>{{queued(made), false}});
+        const ClaimFilter any;
+        const LeaseStore::Wanted wanted{.filter = &any, .limit = 1};
+        session_->leases().take({&wanted, 1}, at(0));
+        Job job = running(queued(made), {.token = ++number_});
+        session_->leases().open({&job, 1});
+        job = ended(job, happens(0.7) ? JobState::succeeded : JobState::failed, at(1));
+        session_->jobs().finish({&job, 1});
+        jobs_.push_back(job);
+    }
+
     const EntityKinds kinds = EntityKinds::built_in();
     const EntityKind& kind = *kinds.find("changeset");
-    const std::vector<std::string> states = kind.states();
     const std::vector<std::string> shas{"a", "b"};
+    Chance& chance_;
+    MemoryStore store_;
+    std::unique_ptr<Session> session_ = store_.begin();
+    std::int64_t number_ = 0;
+    std::vector<Entity> entities_;
+    std::vector<Job> jobs_;
+};
+
+// Whatever the entities and their checks are.
+TEST(RetentionAndGates, NeverCloseAGateThatWasOpen) {
     Chance chance(7);
-    const auto pick = [&](const auto& list) {
-        return list[static_cast<std::size_t>(chance.next() * static_cast<double>(list.size()))];
-    };
     int open_gates = 0;
     for (int round = 0; round < 200; ++round) {
-        MemoryStore store;
-        const auto session = store.begin();
-        std::int64_t number = 1;
-        std::vector<Entity> entities;
-        for (const char* id : {"one", "two"}) {
-            Entity made{.key = {"default", "changeset", id}, .number = number++, .parent = "app"};
-            made.state = pick(states);
-            if (chance.next() < 0.8) made.attributes["head_sha"] = json_string(pick(shas));
-            entities.push_back(made);
-        }
-        for (const char* profile_kind : {"temp_changeset", "persistent_env"}) {
-            if (chance.next() < 0.5) continue;
-            entities.push_back(
-                {.key = {"default", "runtime_profile", profile_kind},
-                 .number = number++,
-                 .parent = "app",
-                 .state = "active",
-                 .attributes = {{"kind", json_string(profile_kind)}, {"profile_revision", "2"}}});
-        }
-        session->entities().put(entities);
-        std::vector<Job> jobs;
-        for (int i = 0; i < 6; ++i) {
-            JobSpec made = spec(number++, "msuite_submit");
-            made.project = chance.next() < 0.9 ? "app" : "other";
-            made.entity_type = "changeset";
-            made.entity_id = pick(std::vector<std::string>{"one", "two", "gone"});
-            Attributes payload;
-            if (chance.next() < 0.8) payload["head_sha"] = json_string(pick(shas));
-            if (chance.next() < 0.5) {
-                payload["runtime_profile_id"] = R"("temp_changeset")";
-                payload["runtime_profile_kind"] = R"("temp_changeset")";
-                payload["runtime_profile_revision"] = chance.next() < 0.5 ? "1" : "2";
-            }
-            made.payload = to_json(payload);
-            Job job = running(queued(made), {.token = number++});
-            session->jobs().put(std::vector<Arrival>{{queued(made), false}});
-            LeaseStore::Wanted any{.filter = nullptr, .limit = 1};
-            const ClaimFilter filter;
-            any.filter = &filter;
-            session->leases().take({&any, 1}, at(0));
-            session->leases().open({&job, 1});
-            job = ended(job, chance.next() < 0.7 ? JobState::succeeded : JobState::failed, at(1));
-            session->jobs().finish({&job, 1});
-            jobs.push_back(job);
-        }
-        const auto verdicts = [&] {
-            std::vector<bool> open;
-            for (const Entity& entity : entities) {
-                if (entity.key.kind != "changeset") continue;
-                for (const Gate& gate : kind.gates) {
-                    const bool counts = kind.may_still(entity.state, gate.action);
-                    open.push_back(counts && check_gate(session->jobs(), entity, gate).open);
-                }
-            }
-            return open;
-        };
-        const std::vector<bool> before = verdicts();
+        DrawnChecks drawn(chance);
+        const std::vector<bool> before = drawn.open_gates();
         open_gates += static_cast<int>(std::count(before.begin(), before.end(), true));
 
-        std::vector<JobId> over;
-        for (const Job& job : jobs) {
-            if (!is_asked_for(session->reader().entities(), kinds, job)) over.push_back(job.spec->id);
-        }
-        session->archive().remove(over);
+        drawn.remove_what_no_gate_asks_for();
 
-        EXPECT_EQ(verdicts(), before) << "in round " << round;
+        EXPECT_EQ(drawn.open_gates(), before) << "in round " << round;
     }
     EXPECT_GT(open_gates, 50) << "the cases must have something to lose";
 }

@@ -14,7 +14,7 @@ namespace sluice::e2e {
 inline void change_store(const std::string& store, const std::string& sql) {
     if (on_postgres()) {
         postgres::Connection database({.url = store_in_use(store)});
-        database.execute("SET search_path TO sluice; " + sql);
+        database.execute(sql);
         return;
     }
     sqlite3* database = nullptr;
