@@ -57,7 +57,7 @@ std::string digest_of_lines(const Json& row) {
 }
 
 // Lines are covered since the second form of histories.
-std::string form_of(const Json& row) {
+std::string event_form(const Json& row) {
     std::string form = form_of("sluice event 1");
     for (const char* name :
          {"job", "seq", "step", "from", "to", "attempt", "lease", "at", "log_seq"}) {
@@ -70,7 +70,7 @@ std::string form_of(const Json& row) {
 }
 
 std::string hash_after(const std::string& previous, const Json& row) {
-    return hex_of(digest_of(bytes_of(previous) + form_of(row)));
+    return hex_of(digest_of(bytes_of(previous) + event_form(row)));
 }
 
 std::string name_of(const Json& entity_row) {

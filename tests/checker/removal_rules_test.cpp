@@ -5,11 +5,11 @@ namespace sluice::checker {
 namespace {
 
 // A job that has ended and was read then; `later` is when the last word of the run is said.
-struct Run {
+struct RemovalRun {
     Story story{};
     std::string id = story.submit();
 
-    explicit Run(int later_ms, int retention_ms = 60'000) {
+    explicit RemovalRun(int later_ms, int retention_ms = 60'000) {
         story.report(story.claim(id), "succeeded");
         story.read(id);
         story.pass(later_ms);
@@ -33,25 +33,25 @@ bool breaks_i30(const Story& story) {
 }
 
 TEST(Removal, IsFineOnceTheRetentionHasPassed) {
-    Run run(61'000);
+    RemovalRun run(61'000);
     run.story.jobs.erase(run.id);
     EXPECT_FALSE(breaks_i30(run.story)) << run.story.judge().table();
 }
 
 TEST(Removal, IsNoticedWhenItComesTooEarly) {
-    Run run(30'000);
+    RemovalRun run(30'000);
     run.story.jobs.erase(run.id);
     EXPECT_TRUE(breaks_i30(run.story));
 }
 
 TEST(Removal, IsNoticedWhereJobsAreKeptForEver) {
-    Run run(61'000, 0);
+    RemovalRun run(61'000, 0);
     run.story.jobs.erase(run.id);
     EXPECT_TRUE(breaks_i30(run.story));
 }
 
 TEST(Removal, IsNoticedWhenItTakesAJobThatHasNotEnded) {
-    Run run(61'000);
+    RemovalRun run(61'000);
     const std::string open = run.story.submit();
     run.story.pass(61'000);
     run.story.read(run.id);
@@ -60,7 +60,7 @@ TEST(Removal, IsNoticedWhenItTakesAJobThatHasNotEnded) {
 }
 
 TEST(Removal, IsForGood) {
-    Run run(61'000);
+    RemovalRun run(61'000);
     run.ask_in_vain();
     EXPECT_TRUE(breaks_i30(run.story)) << "it is in the history";
     run.story.jobs.erase(run.id);
@@ -68,7 +68,7 @@ TEST(Removal, IsForGood) {
 }
 
 TEST(Removal, IsNoticedWhenAReadMissesAJobTooEarly) {
-    Run run(10'000);
+    RemovalRun run(10'000);
     run.ask_in_vain();
     run.story.jobs.erase(run.id);
     run.story.pass(100'000);

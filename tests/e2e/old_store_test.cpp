@@ -25,7 +25,7 @@ class OldStore : public testing::Test {
         } else {
             change_store(store(), fixture("sqlite_step7.sql"));
         }
-        const Ended migrated = run_sluice({"migrate", "--store", store()});
+        const Ended migrated = run_sluice({"migrate", "up", "--store", store()});
         EXPECT_EQ(migrated.code, 0) << migrated.errors;
     }
 
