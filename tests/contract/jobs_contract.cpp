@@ -23,7 +23,7 @@ TEST_P(StoreContract, PutAddsAQueuedJobThatIsFoundAsItWasPut) {
     const Job job = put(spec(1));
 
     EXPECT_EQ(find(JobId{1}), job);
-    EXPECT_EQ(find(JobId{1})->state, JobState::queued);
+    EXPECT_EQ(find(JobId{1})->now.state, JobState::queued);
 }
 
 TEST_P(StoreContract, PutKeepsEveryFieldOfASpec) {
@@ -67,7 +67,7 @@ TEST_P(StoreContract, PutKeepsTheRunAfterOfTheJobBesideThatOfItsSpec) {
     const Arrival arrival{job, false};
     commit([&](Session& session) { session.jobs().put({&arrival, 1}); });
 
-    EXPECT_EQ(find(JobId{1})->run_after, at(60));
+    EXPECT_EQ(find(JobId{1})->now.run_after, at(60));
     EXPECT_EQ(find(JobId{1})->spec->run_after, at(0));
     EXPECT_EQ(claimable(at(59)), Ids{});
     EXPECT_EQ(claimable(at(60)), Ids{{1}});
@@ -107,7 +107,7 @@ TEST_P(StoreContract, RequeuePutsARunningJobBackAndClosesItsLease) {
     const Job job = requeue(requeued(before, at(5)));
 
     EXPECT_EQ(find(JobId{1}), job);
-    EXPECT_EQ(find(JobId{1})->state, JobState::queued);
+    EXPECT_EQ(find(JobId{1})->now.state, JobState::queued);
     EXPECT_FALSE(find(JobId{1})->lease);
 }
 
@@ -162,7 +162,7 @@ TEST_P(StoreContract, ARequeuedJobCanBeTakenAndOpenedAgain) {
 
     const Job second = open(waiting, {.token = 2000, .worker_id = "worker-2", .now = at(2)});
 
-    EXPECT_EQ(second.attempt, 2);
+    EXPECT_EQ(second.now.attempt, 2);
     EXPECT_EQ(find(JobId{1}), second);
 }
 
@@ -188,8 +188,8 @@ TEST_P(StoreContract, FinishWritesEveryFinalState) {
          {JobState::succeeded, JobState::failed, JobState::canceled, JobState::timed_out}) {
         const Job job = put_running(spec(++id), {.token = 1000 + id});
         finish(ended(job, state, at(9)));
-        EXPECT_EQ(find(JobId{id})->state, state);
-        EXPECT_EQ(find(JobId{id})->completed_at, at(9));
+        EXPECT_EQ(find(JobId{id})->now.state, state);
+        EXPECT_EQ(find(JobId{id})->now.completed_at, at(9));
     }
 }
 

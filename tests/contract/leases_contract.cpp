@@ -31,9 +31,9 @@ TEST_P(StoreContract, OpenWritesTheLeaseAndTheJobRuns) {
                                           .term = Duration{1}});
 
     EXPECT_EQ(find(JobId{1}), job);
-    EXPECT_EQ(find(JobId{1})->state, JobState::running);
-    EXPECT_EQ(find(JobId{1})->started_at, at(3));
-    EXPECT_EQ(find(JobId{1})->attempt, 1);
+    EXPECT_EQ(find(JobId{1})->now.state, JobState::running);
+    EXPECT_EQ(find(JobId{1})->now.started_at, at(3));
+    EXPECT_EQ(find(JobId{1})->now.attempt, 1);
 }
 
 TEST_P(StoreContract, OpenIsSeenInItsSession) {
@@ -83,7 +83,7 @@ TEST_P(StoreContract, SaveServesTheLeaseOfAJobThatHasEnded) {
     save(job);
 
     EXPECT_EQ(find(JobId{1}), job);
-    EXPECT_EQ(find(JobId{1})->state, JobState::canceled);
+    EXPECT_EQ(find(JobId{1})->now.state, JobState::canceled);
 }
 
 TEST_P(StoreContract, CloseEndsTheLeaseOfAnEndedJobAndFreesItsKeys) {

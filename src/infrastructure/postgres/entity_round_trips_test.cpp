@@ -56,7 +56,8 @@ class PostgresEntityRoundTrips : public testing::Test {
     TestDatabase database;
     Pooler pooler;
     std::shared_ptr<postgres::Cluster> cluster =
-        std::make_shared<postgres::Cluster>(pooler.url_for(database.url()), "test node");
+        std::make_shared<postgres::Cluster>(
+            postgres::Database{.url = pooler.url_for(database.url())}, "test node");
     PostgresStore store{cluster};
     TestEngine engine{store};
 };
