@@ -103,7 +103,8 @@ TEST_P(FailedDependency, CancelsTheJob) {
     EXPECT_EQ(job.now.state, JobState::canceled);
     EXPECT_EQ(job.now.error_code, "DEPENDENCY_FAILED");
     EXPECT_EQ(job.now.error_message, "the job depends on " + to_text(first.spec->id) +
-                                     ", which ended as " + std::string(to_text(ended->now.state)));
+                                         ", which ended as " +
+                                         std::string(to_text(ended->now.state)));
     EXPECT_EQ(job.now.completed_at, at(1));
     EXPECT_EQ(engine.events(job.spec->id).back().actor, "engine");
     EXPECT_TRUE(engine.claim(dependents).empty());

@@ -94,7 +94,8 @@ const std::vector<Entity>& EntityDesk::stored_list(const EntityFilter& filter, i
     };
     const auto known = std::find_if(lists_.begin(), lists_.end(), same);
     if (known != lists_.end()) return known->entities;
-    lists_.push_back({filter, limit, tx_.reader().entities().list(filter, newest_entity, 0, limit)});
+    lists_.push_back(
+        {filter, limit, tx_.reader().entities().list(filter, newest_entity, 0, limit)});
     return lists_.back().entities;
 }
 

@@ -19,20 +19,22 @@ struct LivedEntities {
     }
 
     void create(const char* kind, const char* id) {
-        const auto made = engine.ask(EntityAction{.decide = [&](EntityDesk& desk) -> Result<EntityAnswer> {
-            auto entity = desk.create({.key = {"default", kind, id}});
-            if (!entity) return entity.error();
-            return EntityAnswer{.entity = *entity};
-        }});
+        const auto made =
+            engine.ask(EntityAction{.decide = [&](EntityDesk& desk) -> Result<EntityAnswer> {
+                auto entity = desk.create({.key = {"default", kind, id}});
+                if (!entity) return entity.error();
+                return EntityAnswer{.entity = *entity};
+            }});
         ASSERT_TRUE(made) << made.error().message;
     }
     void change(const char* app) {
-        const auto changed = engine.ask(EntityAction{.decide = [&](EntityDesk& desk) -> Result<EntityAnswer> {
-            auto entity = desk.find({"default", "app", app});
-            entity->attributes["name"] = "\"" + std::to_string(entity->revision) + "\"";
-            desk.save(*entity, "updated", "");
-            return EntityAnswer{.entity = *entity};
-        }});
+        const auto changed =
+            engine.ask(EntityAction{.decide = [&](EntityDesk& desk) -> Result<EntityAnswer> {
+                auto entity = desk.find({"default", "app", app});
+                entity->attributes["name"] = "\"" + std::to_string(entity->revision) + "\"";
+                desk.save(*entity, "updated", "");
+                return EntityAnswer{.entity = *entity};
+            }});
         ASSERT_TRUE(changed);
     }
 

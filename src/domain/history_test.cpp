@@ -161,8 +161,10 @@ TEST(ChainHash, CoversTheResultWhereTheJobEndsAndOnlyThere) {
     Event other = full_event();
     other.to = JobState::queued;
 
-    EXPECT_NE(chain_hash(previous, last, EventCover{.result = "1"}), chain_hash(previous, last, EventCover{.result = "2"}));
-    EXPECT_EQ(chain_hash(previous, other, EventCover{.result = "1"}), chain_hash(previous, other, EventCover{.result = "2"}));
+    EXPECT_NE(chain_hash(previous, last, EventCover{.result = "1"}),
+              chain_hash(previous, last, EventCover{.result = "2"}));
+    EXPECT_EQ(chain_hash(previous, other, EventCover{.result = "1"}),
+              chain_hash(previous, other, EventCover{.result = "2"}));
 }
 
 TEST(ChainHash, CoversTheHashBeforeIt) {

@@ -3,8 +3,8 @@
 #include "infrastructure/postgres/cluster_time.hpp"
 #include "infrastructure/postgres/connection.hpp"
 
-// The row of the table clock, by which nodes agree on the time. The watch's tick writes the time into
-// it that its node goes by (tick.cpp).
+// The row of the table clock, by which nodes agree on the time. The watch's tick writes the time
+// into it that its node goes by (tick.cpp).
 namespace sluice::postgres {
 
 // The server's own clock. It is asked several times, and the quickest answer counts: it is off by

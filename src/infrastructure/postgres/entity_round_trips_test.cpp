@@ -55,9 +55,8 @@ class PostgresEntityRoundTrips : public testing::Test {
 
     TestDatabase database;
     Pooler pooler;
-    std::shared_ptr<postgres::Cluster> cluster =
-        std::make_shared<postgres::Cluster>(
-            postgres::Database{.url = pooler.url_for(database.url())}, "test node");
+    std::shared_ptr<postgres::Cluster> cluster = std::make_shared<postgres::Cluster>(
+        postgres::Database{.url = pooler.url_for(database.url())}, "test node");
     PostgresStore store{cluster};
     TestEngine engine{store};
 };

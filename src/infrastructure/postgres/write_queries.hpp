@@ -82,8 +82,8 @@ SELECT id FROM lease WHERE deadline <= $1::int8
                 AND (owner = 0 OR until > 'epoch'::timestamptz
                     + $3::int8 * interval '1 microsecond' - interval '4 seconds'))
 ORDER BY deadline, id LIMIT $2::int4 FOR UPDATE OF lease SKIP LOCKED)sql"};
-inline constexpr Query next_lease_moments{
-    "next_lease_moments", "SELECT least(min(until), min(deadline)) FROM lease"};
+inline constexpr Query next_lease_moments{"next_lease_moments",
+                                          "SELECT least(min(until), min(deadline)) FROM lease"};
 
 // ── the queue ──
 // What somebody else has locked is passed over.

@@ -4,7 +4,7 @@
 #include "infrastructure/sqlite/tables.hpp"
 
 // Every SQL text of the store. Values are bound in the order of their placeholders. The texts of
-// inserts end with their columns; see insert.hpp.
+// inserts of several rows end with their columns; see insert.hpp.
 namespace sluice::sqlite::sql {
 
 using rows::all_columns;
@@ -69,7 +69,8 @@ inline constexpr auto insert_done = insert_into<tables::done_table>;
 inline constexpr auto update_done = update_row<tables::done_table>;
 
 // Only for jobs that have a project.
-inline constexpr auto insert_unfinished = insert_into<tables::unfinished_table>;
+inline constexpr auto insert_unfinished = insert_into<tables::unfinished_table> + " VALUES (" +
+                                          all_columns<tables::unfinished_table, "?"> + ")";
 inline constexpr auto delete_unfinished =
     "DELETE FROM unfinished WHERE " + is_row<tables::unfinished_table>;
 // Looks at all of them.

@@ -319,8 +319,9 @@ TEST_F(SqliteStoreTest, ReadersSeeWholeJobsWhileTheWriterWorks) {
         while (!stop || reads == 0) {
             const Job job = *reader->find_one(JobId{1});
             EXPECT_EQ(job.now.state == JobState::running, job.lease.has_value());
-            EXPECT_EQ(job.now.head.seq,
-                      job.now.state == JobState::running ? 2 * job.now.attempt : 2 * job.now.attempt + 1);
+            EXPECT_EQ(job.now.head.seq, job.now.state == JobState::running
+                                            ? 2 * job.now.attempt
+                                            : 2 * job.now.attempt + 1);
             EXPECT_EQ(reader->list({}, newest, 10).size(), 1u);
             ++reads;
         }

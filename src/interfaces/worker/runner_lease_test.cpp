@@ -241,7 +241,8 @@ TEST(RunnerLease, AReportThatIsRefusedDoesNotHoldUpTheOthers) {
     EXPECT_TRUE(comes_true([&] { return runner.notices("dropped: too much") == 3; }));
     runner.desk.refuses_reports = false;
 
-    EXPECT_EQ(engine.wait_for_end(engine.submit(spec("work")).spec->id).now.state, JobState::succeeded);
+    EXPECT_EQ(engine.wait_for_end(engine.submit(spec("work")).spec->id).now.state,
+              JobState::succeeded);
 }
 
 TEST(RunnerLease, AnOutcomeThatIsRefusedMakesTheJobFail) {
@@ -279,7 +280,8 @@ TEST(RunnerLease, ClaimsGoOnWhenTheEngineIsBackAndDoNotSpinMeanwhile) {
     EXPECT_LE(runner.desk.claims, 4);
     runner.desk.is_away = false;
 
-    EXPECT_EQ(engine.wait_for_end(engine.submit(spec("work")).spec->id).now.state, JobState::succeeded);
+    EXPECT_EQ(engine.wait_for_end(engine.submit(spec("work")).spec->id).now.state,
+              JobState::succeeded);
     EXPECT_EQ(runner.notices("calls to the engine fail"), 1);
     EXPECT_EQ(runner.notices("answers again"), 1);
 }
