@@ -42,7 +42,9 @@ TEST(Duty, HasFailedWithTheCommitThatItWasPartOf) {
     MemoryStore inner;
     FaultyStore store(inner);
     TestEngine engine(store);
-    const Job job = engine.start(spec());
+    JobSpec twice = spec();
+    twice.max_attempts = 2;
+    const Job job = engine.start(twice);
     engine.sleep(TestEngine::term);
 
     store.fail_next(FaultyStore::Moment::before_commit);

@@ -91,7 +91,7 @@ TEST_F(EntitySets, ReportsAndCancelsReserveTheSitesOfTheirJobs) {
 
     Batch batch;
     const auto report = put(batch, report_of(reported, Outcome::succeeded));
-    const auto cancel = put(batch, CancelJob{.job = canceled.spec->id, .tenant = "default"});
+    const auto cancel = put(batch, CancelJob{.job = canceled.spec->id, .tenant = "default", .is_admin = true});
     engine.run(batch);
 
     ASSERT_TRUE(report->value());
@@ -114,6 +114,7 @@ TEST_F(EntitySets, ALeaseThatRunsOutMovesItsSiteThoughAnotherSessionHadIt) {
 TEST_F(EntitySets, OneOfManyJobsThatCannotStartDoesNotKeepTheOthersFromIt) {
     const Job broken = engine.start(on_site("s1"));
     Report failure = report_of(broken, Outcome::failed, "E");
+    failure.error_message = "broken";
     failure.retryable = false;
     const JobSpec late = on_site("s1");
     const std::vector<Job> jobs = engine.submit_all({late, on_site("s2"), on_site("s3")});
@@ -139,6 +140,7 @@ TEST_F(EntitySets, AJobWhoseSecondEntityRefusesMovesNeither) {
     const Job broken = engine.start(about_environment);
     const Job both = engine.submit(about_both);
     Report failure = report_of(broken, Outcome::failed, "E");
+    failure.error_message = "broken";
     failure.retryable = false;
     engine.ask(failure);
 
@@ -153,8 +155,8 @@ TEST(WhatAJobTouches, IsWhatMovesWithItAndWhatItsContractNames) {
     deployment.project = "a1";
     deployment.entity_type = "deployment";
     deployment.entity_id = "d1";
-    deployment.payload =
-        R"({"environment_id":"e1","deployment_id":"d1","release_id":"r1","runtime_profile_id":"p1"})";
+    deployment.payload = R"({"environment_id":"e1","deployment_id":"d1","release_id":"r1",)"
+                         R"("runtime_profile_id":"p1"})";
     std::vector<EntityKey> keys;
 
     add_followed(Rules::built_in(), deployment, keys);

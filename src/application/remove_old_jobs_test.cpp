@@ -52,8 +52,8 @@ TEST_F(OldJobs, GoWithAllThatIsOnlyTheirs) {
 }
 
 TEST_F(OldJobs, StayWhileTheyHaveNotEnded) {
-    const Job waiting = engine.submit(spec("waits"));
     const Job runs = engine.start(spec("runs"));
+    const Job waiting = engine.submit(spec("waits"));
     for (const Timestamp end = engine.now() + 2 * kept; engine.now() < end; engine.advance(20s)) {
         ASSERT_TRUE(engine.heartbeat(runs));
     }

@@ -29,6 +29,14 @@ const JobSpec& SharedSpec::none() {
     return spec;
 }
 
+void Standing::hear_worker(const Standing& said) {
+    progress = said.progress;
+    message = said.message;
+    log_seq = said.log_seq;
+    log_hash = said.log_hash;
+    head = said.head;
+}
+
 Result<JobState> Job::apply(Step step) {
     const std::optional<JobState> next = next_state(now.state, step);
     if (!next) {

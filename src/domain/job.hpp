@@ -125,6 +125,10 @@ struct Standing {
     ChainHead head{};
 
     bool operator==(const Standing&) const = default;
+
+    // Takes over what a worker says under its lease, even when the job has ended: how far it is,
+    // but not how the job ends.
+    void hear_worker(const Standing& said);
 };
 
 struct Job {

@@ -190,8 +190,8 @@ inline constexpr auto queue_columns = std::tuple(
     given_text<&JobSpec::node_id>("node_id"),
     column<NullIfEmpty<Texts<&JobSpec::exclusive_keys>>>("exclusive_keys", ColumnType::text));
 
-// Parts: JobSpec, and Standing for the hash of its first event. Each store keeps the dependencies in its
-// own way.
+// Parts: JobSpec, and Standing for the hash of its first event. Each store keeps the dependencies in
+// its own way.
 inline constexpr auto job_table = table("job", std::tuple_cat(queue_columns, std::tuple(
     small<&JobSpec::max_attempts>("max_attempts"),
     integer<&JobSpec::timeout>("timeout"),
@@ -228,7 +228,7 @@ inline constexpr auto standing_columns = std::tuple(
 
 inline constexpr auto id_column = key(written_only(integer<&JobSpec::id>("id")));
 
-// Parts of these three: JobSpec, Standing and, of a lease, Lease. The id is known to all who read them.
+// Parts of these three: JobSpec, Standing and, of a lease, Lease. Their readers know the id.
 inline constexpr auto requeued_table = table("requeued", std::tuple_cat(std::tuple(
     id_column), standing_columns, std::tuple(
     integer<&Standing::started_at>("started_at"))));
@@ -302,12 +302,7 @@ void read_lease(Row& row, Job& job) {
     if (!rows::read_row_if_there(row, rows::lease_table, std::tie(*job.spec, said, lease))) return;
 
     if (is_final(job.now.state)) {
-        // The worker of an ended job can still say how far it is, but not how the job ended.
-        job.now.progress = said.progress;
-        job.now.message = std::move(said.message);
-        job.now.log_seq = said.log_seq;
-        job.now.log_hash = said.log_hash;
-        job.now.head = said.head;
+        job.now.hear_worker(said);
     } else {
         said.state = JobState::running;
         said.started_at = lease.since;

@@ -47,9 +47,9 @@ TEST(SqlText, NumbersMoreThanNineColumns) {
 }
 
 TEST(SqlText, JoinsLiteralsAndLists) {
-    constexpr auto select = "SELECT " + read_columns<thing_table, "t.@"> + " FROM thing t";
+    constexpr auto select = "select " + read_columns<thing_table, "t.@"> + " from thing t";
 
-    EXPECT_EQ(select.view(), "SELECT t.name, t.size, t.weight, t.seal FROM thing t");
+    EXPECT_EQ(select.view(), "select t.name, t.size, t.weight, t.seal from thing t");
     EXPECT_STREQ(select.c_str(), std::string(select.view()).c_str());
 }
 

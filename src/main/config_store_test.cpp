@@ -82,7 +82,8 @@ TEST(StoreSettings, SayWhatIsWrongWithTheRetentionOfAnOutcome) {
               "sluice.toml:2: retention_of.failed: must be a duration such as \"30s\", \"5m\" or "
               "\"1h30m\", not 7");
     EXPECT_EQ(problems("[retention_of]\ndone = \"7d\""),
-              "sluice.toml:2: retention_of.done: unknown setting");
+              "sluice.toml:2: unknown key \"retention_of.done\"; known here: succeeded, failed, "
+              "canceled, timed_out");
 }
 
 TEST(StoreSettings, AreShownWithoutTheirSecrets) {

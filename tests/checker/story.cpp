@@ -45,6 +45,7 @@ void Story::step(const std::string& job, const std::string& type, const std::str
     Chapter& chapter = jobs.at(job);
     const Json from = type == "submitted" || to.empty() ? Json(nullptr) : chapter.fields["state"];
     if (!to.empty()) chapter.fields["state"] = to;
+    if (is_final(to)) chapter.fields["completed_at"] = time(now_);
     chapter.fields["revision"] = static_cast<std::int64_t>(chapter.events.size()) + 1;
     chapter.events.push_back({{"seq", chapter.fields["revision"]},
                               {"type", type},

@@ -19,9 +19,9 @@ TEST_P(StoreContract, EndedNamesWhatHasEndedInTheOrderOfIds) {
     const Job third = finish(ended(put_running(spec(3)), JobState::failed, at(5)));
     const Job first = finish(ended(put_running(spec(1)), JobState::succeeded, at(9)));
     finish(ended(put(spec(2)), JobState::canceled, at(7)));
-    put(spec(4));
     put_running(spec(5), {.token = 2000});
     finish(ended_under_worker(put_running(spec(6), {.token = 2001}), JobState::timed_out, at(1)));
+    put(spec(4));
 
     const std::vector<EndedJob> all = ended_of(*store);
 

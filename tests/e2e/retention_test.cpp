@@ -46,7 +46,9 @@ DECLARE
     parent text;
 BEGIN
     FOREACH parent IN ARRAY ARRAY['job', 'done', 'event', 'log'] LOOP
-        FOR i IN 0..2 LOOP EXECUTE format('DROP TABLE %I', parent || '_' || this_week + i); END LOOP;
+        FOR i IN 0..2 LOOP
+            EXECUTE format('DROP TABLE %I', parent || '_' || this_week + i);
+        END LOOP;
     END LOOP;
     FOR i IN -6..2 LOOP PERFORM add_window(this_week + i, i = -6); END LOOP;
 END $$)sql");

@@ -39,8 +39,8 @@ SELECT json_build_object('kind', 'row', 'row', json_build_object(
     'at', e.at, 'log_seq', e.log_seq, 'actor', e.actor, 'detail', coalesce(e.detail, ''),
     'result', coalesce(d.result, ''), 'hash', encode(e.hash, 'hex'),
     'form', coalesce(j.history_form, 1),
-    'lines', coalesce((SELECT json_agg(json_build_array(l.seq, l.attempt, l.level, l.at, l.event_seq,
-        l.message, coalesce(l.data, '')) ORDER BY l.seq)
+    'lines', coalesce((SELECT json_agg(json_build_array(l.seq, l.attempt, l.level, l.at,
+        l.event_seq, l.message, coalesce(l.data, '')) ORDER BY l.seq)
         FROM log l WHERE l.job_id = e.job_id AND l.seq <= e.log_seq), '[]')))::text
 FROM event e JOIN job j ON j.id = e.job_id LEFT JOIN done d ON d.id = e.job_id
 ORDER BY e.job_id, e.seq)";

@@ -39,9 +39,7 @@ void MemoryLeases::save(std::span<const Job> jobs) {
         check(job.lease && stored.is_leased_under(job.lease->token),
               "only a current lease is saved");
         stored.lease = job.lease;
-        stored.now.progress = job.now.progress;
-        stored.now.message = job.now.message;
-        stored.now.log_seq = job.now.log_seq;
+        stored.now.hear_worker(job.now);
         work_.records.watch(stored);
     }
 }
@@ -52,8 +50,7 @@ void MemoryLeases::close(std::span<const Job> jobs) {
         check(is_final(stored.now.state) && stored.lease,
               "only an ended job's lease is closed by itself");
         stored.lease.reset();
-        stored.now.head = job.now.head;
-        stored.now.log_seq = job.now.log_seq;
+        stored.now.hear_worker(job.now);
         work_.records.watch(stored);
         work_.records.queue.free_keys(job.spec->id);
     }

@@ -18,7 +18,8 @@ constexpr Query list_nodes{"", R"sql(
 SELECT s.name, count(*)::int4, bool_or(s.owner = d.owner AND d.until > cluster.moment)
 FROM (SELECT now() + ahead * interval '1 microsecond' AS moment FROM clock) cluster
 CROSS JOIN seat s JOIN duty d ON d.name = 'watch'
-WHERE s.until > cluster.moment + interval '105 seconds' GROUP BY s.owner, s.name ORDER BY s.name)sql"};
+WHERE s.until > cluster.moment + interval '105 seconds'
+GROUP BY s.owner, s.name ORDER BY s.name)sql"};
 
 // See silent_nodes.cpp for marks.
 constexpr Query count_foreign_sessions{"", R"sql(

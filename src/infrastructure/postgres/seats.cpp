@@ -19,7 +19,8 @@ RETURNING number, last_id)sql"};
 // A seat that its owner is signing for right now is not left, whatever its time says.
 constexpr Query take_left{"take_left_seat", R"sql(
 UPDATE seat SET owner = $1::int8, name = $2::text,
-    until = 'epoch'::timestamptz + $3::int8 * interval '1 microsecond' + interval '2 minutes', commits = 0
+    until = 'epoch'::timestamptz + $3::int8 * interval '1 microsecond' + interval '2 minutes',
+    commits = 0
 WHERE number = (
     SELECT number FROM seat
     WHERE until < 'epoch'::timestamptz + $3::int8 * interval '1 microsecond'

@@ -22,11 +22,11 @@ constexpr const char* six_jobs = R"sql(
 WITH RECURSIVE n(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < 5)
 INSERT INTO job (id, tenant, queue, type, priority, created_at, dependencies, max_attempts, timeout,
     retry_on_timeout, run_despite_failure, payload_digest, head_hash, payload)
-SELECT 910777000807890945 + n, 'default', 'q', 't', 3, 1794982958410637, 0, 4, 60000000, 0, 0, x'ab',
-    x'ab', '{"password":"hush"}' FROM n;
+SELECT 910777000807890945 + n, 'default', 'q', 't', 3, 1794982958410637, 0, 4, 60000000, 0, 0,
+    x'ab', x'ab', '{"password":"hush"}' FROM n;
 INSERT INTO dependency VALUES (910777000807890946, 910777000807890945);
 INSERT INTO lease SELECT id, 10, 'worker-1', 1794982958500000, 1794982999000000, 1, 0, 0, 0, 2,
-    NULL, 50, 'half', 'OLD', 'of the lease', NULL, 0, 2, x'ab'
+    NULL, 50, 'half', 'OLD', 'of the lease', NULL, 0, 2, x'ab', NULL
 FROM job WHERE id IN (910777000807890946, 910777000807890948);
 INSERT INTO done (id, state, started_at, completed_at, attempt, error_code, log_seq, event_seq,
     head_hash)
