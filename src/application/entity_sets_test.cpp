@@ -91,7 +91,8 @@ TEST_F(EntitySets, ReportsAndCancelsReserveTheSitesOfTheirJobs) {
 
     Batch batch;
     const auto report = put(batch, report_of(reported, Outcome::succeeded));
-    const auto cancel = put(batch, CancelJob{.job = canceled.spec->id, .tenant = "default", .is_admin = true});
+    const auto cancel =
+        put(batch, CancelJob{.job = canceled.spec->id, .tenant = "default", .is_admin = true});
     engine.run(batch);
 
     ASSERT_TRUE(report->value());

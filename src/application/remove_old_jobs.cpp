@@ -53,6 +53,7 @@ int RemoveOldJobs::run(Transaction& tx, int limit) {
         over.push_back(job->spec->id);
     }
     if (over.empty()) return 0;
+    tx.flush();  // the end of a lease may be in this very batch; its event goes, too
     tx.archive().remove(over);
     tx.note_removed(over);
     return static_cast<int>(over.size());

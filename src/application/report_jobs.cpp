@@ -127,6 +127,8 @@ Job as_after_retry(Job job, const Event& event, const Report& report) {
     then.now.error_code = error_code_of(report);
     then.now.error_message = report.error_message;
     then.now.log_seq = event.log_seq;
+    // That of fewer lines than there are by now is not kept, and no answer shows it.
+    if (job.now.log_seq == event.log_seq) then.now.log_hash = job.now.log_hash;
     then.now.head = {event.seq, event.hash};
     return then;
 }

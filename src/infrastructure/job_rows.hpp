@@ -190,8 +190,8 @@ inline constexpr auto queue_columns = std::tuple(
     given_text<&JobSpec::node_id>("node_id"),
     column<NullIfEmpty<Texts<&JobSpec::exclusive_keys>>>("exclusive_keys", ColumnType::text));
 
-// Parts: JobSpec, and Standing for the hash of its first event. Each store keeps the dependencies in
-// its own way.
+// Parts: JobSpec, and Standing for the hash of its first event. Each store keeps the dependencies
+// in its own way.
 inline constexpr auto job_table = table("job", std::tuple_cat(queue_columns, std::tuple(
     small<&JobSpec::max_attempts>("max_attempts"),
     integer<&JobSpec::timeout>("timeout"),
