@@ -29,7 +29,7 @@ Millis left_until(Clock::time_point deadline) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(output, STDOUT_FILENO);
     dup2(errors, STDERR_FILENO);
-    execv(arguments[0], arguments);
+    execvp(arguments[0], arguments);
     _exit(127);
 }
 

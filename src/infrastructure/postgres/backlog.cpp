@@ -42,9 +42,9 @@ DutyBacklog look_at_backlog(Connection& connection, const BacklogQuestion& quest
     seen.next_windows = weeks.integer();
     const auto newest = question.retention.latest_cutoff(question.now);
     if (!newest) return seen;
-    const Result old = ask(
-        connection, count_old_jobs,
-        Params(first_id_at(*newest), question.retention.cutoffs(question.now), backlog_counted));
+    const Result old = ask(connection, count_old_jobs,
+                           Params(first_id_at(*newest), question.retention.cutoffs(question.now),
+                                  std::int64_t{backlog_counted}));
     seen.old_jobs = Row(old, 0).integer();
     return seen;
 }

@@ -182,8 +182,7 @@ TEST_F(PostgresEntitySharing, ASessionDoesNotWaitForWhatItDidNotReserve) {
     }
 
     EXPECT_TRUE(ending->entities().find_one(profile.key));
-    EXPECT_THROW(ending->entities().find_one(release.key), EntitiesBusy)
-        << "until the other session has ended";
+    EXPECT_TRUE(ending->entities().find_one(release.key)) << "the session that met it let go";
 }
 
 TEST_F(PostgresEntitySharing, WhatNoOtherSessionHasNeedNotBeReserved) {

@@ -22,8 +22,9 @@ SELECT n, CASE n % 1000 WHEN 0 THEN 'acme' ELSE 'default' END, 'q', 't', 0, n, N
     CASE n % 1000 WHEN 4 THEN 'c' END, CASE n % 1000 WHEN 5 THEN 1 END, sha256(''), sha256(''), '1'
 FROM generate_series(1, 5000) n;
 INSERT INTO done SELECT id, CASE id % 100 WHEN 0 THEN 3 ELSE 2 END, 1, 1, 1, NULL, NULL,
-    NULL, NULL, NULL, NULL, 0, 2, sha256(''), project, CASE WHEN project IS NOT NULL THEN type END
-    FROM job WHERE id > 7;
+    NULL, NULL, NULL, NULL, 0, 2, sha256(''), project,
+    CASE WHEN project IS NOT NULL OR entity_id IS NOT NULL THEN type END, NULL,
+    CASE WHEN id % 100 <> 0 THEN entity_id END FROM job WHERE id > 7;
 INSERT INTO lane (id, tenant, queue, type) VALUES (1, 'default', 'q', 't');
 INSERT INTO ready VALUES (1, 0, 1), (1, 0, 2);
 INSERT INTO timed VALUES (9, 3, 1, 0);
@@ -219,10 +220,10 @@ TEST_F(PostgresJobQueries, AnEntitysSuccessesCostNoMoreBesideManyFailures) {
 INSERT INTO job
 SELECT n, 'default', 'q', 'check', 0, n, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, NULL, false,
     false, NULL, 'changeset', 'c1', NULL, NULL, NULL, sha256(''), sha256(''), '1'
-FROM generate_series(10001, 20000) n;
-INSERT INTO done SELECT id, CASE WHEN id < 10003 THEN 2 ELSE 3 END, 1, 1, 1, NULL, NULL,
+FROM generate_series(50001, 60000) n;
+INSERT INTO done SELECT id, CASE WHEN id < 50003 THEN 2 ELSE 3 END, 1, 1, 1, NULL, NULL,
     NULL, NULL, NULL, NULL, 0, 2, sha256(''), NULL, type,
-    CASE WHEN id < 10003 THEN entity_id END FROM job WHERE id > 10000;
+    NULL, CASE WHEN id < 50003 THEN entity_id END FROM job WHERE id > 50000;
 ANALYZE;
 )sql");
     const JobFilter filter{.states = {JobState::succeeded},
@@ -230,7 +231,7 @@ ANALYZE;
                            .entity_type = "changeset",
                            .entity_id = "c1"};
 
-    EXPECT_EQ(list(filter, 99'999), (Ids{10002, 10001}));
+    EXPECT_EQ(list(filter, 99'999), (Ids{50002, 50001}));
     EXPECT_EQ(reader.count(filter), 2);
     const std::string steps =
         plan_of(list_query(filter, ListDriver::successes, {newest, JobId{}}, 50));

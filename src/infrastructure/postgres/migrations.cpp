@@ -77,7 +77,9 @@ std::vector<AppliedMigration> applied_migrations(Connection& connection) {
         step.checksum = row.text();
         step.at = row.time();
     }
-    return applied;
+    const bool was_moved =
+        is_in_former && !applied.empty() && applied.back().number > last_step_in_former_schema;
+    return was_moved ? applied_migrations(connection) : applied;  // by another node, just now
 }
 
 // Begins a transaction that is the only one of its kind until it ends.

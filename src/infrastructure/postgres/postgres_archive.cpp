@@ -51,7 +51,8 @@ std::vector<EndedJob> PostgresArchive::ended(JobId after, JobId before, int limi
     std::vector<EndedJob> found;
     if (before <= after) return found;
     work_.writes.flush();
-    const Result rows = work_.connection.ask(list_ended, Params(after, before, std::max(limit, 0)));
+    const Result rows =
+        work_.connection.ask(list_ended, Params(after, before, std::int64_t{std::max(limit, 0)}));
     for (int i = 0; i < rows.rows(); ++i) {
         Row row(rows, i);
         EndedJob& job = found.emplace_back();

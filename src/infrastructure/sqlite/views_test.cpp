@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -116,7 +117,8 @@ TEST_F(SqliteViews, TellAJobsHistoryInWords) {
 
 TEST_F(SqliteViews, CannotBeWrittenThrough) {
     for (const char* change : {"UPDATE jobs SET queue = 'x'", "DELETE FROM job_history"}) {
-        EXPECT_ANY_THROW(Statement(writer.get(), change)) << change;
+        EXPECT_NE(sqlite3_exec(writer.get(), change, nullptr, nullptr, nullptr), SQLITE_OK)
+            << change;
     }
 }
 
