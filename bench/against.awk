@@ -23,6 +23,7 @@ END {
     for (i = 1; i <= split("sqlite postgres", stores, " "); i++) {
         row(stores[i] ".submit", stores[i] ": submit")
         row(stores[i] ".cycle", stores[i] ": submit, claim, report")
+        row(stores[i] ".batch", stores[i] ": the same, 100 a request")
         row(stores[i] ".claim", stores[i] ": claim, report of what waits")
         row(stores[i] ".deploy", stores[i] ": deploy's create, claim, report")
     }

@@ -5,6 +5,7 @@
 # against_points <prefix> : on an engine with nothing queued.
 against_points() {
     once "$1.cycle" cycle --connections 64 --seconds "$seconds" --warm-up 0.3
+    once "$1.batch" cycle --connections 16 --batch 100 --seconds "$seconds" --warm-up 0.3
     once "$1.deploy" deploy --connections 16 --seconds "$seconds" --warm-up 0.3
     once "$1.submit" submit --connections 64 --seconds "$seconds" --warm-up 0.3
     once "$1.claim" drain --connections 64 --seconds "$seconds" --warm-up 0.3

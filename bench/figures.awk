@@ -61,3 +61,11 @@ function bar(what, sign, wanted, measured, unit, from,    passes, names, i, doub
     printf "| %-50s | %-10s | %-9s | %s |\n", what, sprintf("%s %g%s", sign, wanted, unit),
         sprintf("%.3g%s", measured, unit), (passes ? "pass" : "**miss**") doubt
 }
+
+function write_bars_head() {
+    print "\n## Bars\n"
+    printf "| %-50s | wanted     | measured  | |\n", "what"
+    print "|---|---|---|---|"
+}
+
+function write_misses() { printf "\n%s\n", misses ? misses " missed." : "All passed." }

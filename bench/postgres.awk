@@ -117,9 +117,7 @@ function write_steady(    minute, slices) {
 }
 
 function write_bars(    best) {
-    print "\n## Bars\n"
-    print "| what | wanted | measured | |"
-    print "|---|---|---|---|"
+    write_bars_head()
     if (has("graphile.drain")) {
         bar("drain to graphile-worker's fast preset", ">=", 1.1,
             ratio("one.drain", "graphile.drain"), "x", "one.drain graphile.drain")
@@ -144,7 +142,7 @@ function write_bars(    best) {
     if (minutes >= 3)
         bar("steady load, last minute to the second", ">=", 0.85,
             minute_mean("slice_rate", minutes) / minute_mean("slice_rate", 2), "", "steady")
-    printf "\n%s\n", misses ? misses " missed." : "All passed."
+    write_misses()
     if (noisiest > noise_max) print "Some points were disturbed (~): run again on a calm machine."
 }
 

@@ -186,7 +186,7 @@ note_sizes() {
     local table
     for table in ready lease seat; do
         note "steady.size.$table" \
-            "$(ask "SELECT pg_total_relation_size('sluice.$table') / 1e6" bench)"
+            "$(ask "SELECT pg_total_relation_size('orchestrator.$table') / 1e6" bench)"
     done
     note steady.size.whole "$(ask "SELECT pg_database_size('bench') / 1e6" bench)"
 }

@@ -7,11 +7,6 @@ function rate_row(what, name) {
         median(name ".server_cpu_us"), median(name ".client_cpu_us")
 }
 
-function deep_row(what, name, empty) {
-    printf "| %-36s | %-24s | %-8s | %.2f |\n",
-        what, rate_text(name), thousands(median(empty ".rate")), ratio(name, empty)
-}
-
 function pickup_row(what, name) {
     printf "| %-36s | %.2f | %.2f | %.2f |\n",
         what mark(name), median(name ".p50_ms"), median(name ".p99_ms"), median(name ".max_ms")
@@ -55,23 +50,7 @@ function write_rates() {
     rate_row("beanstalkd: put, 100 a write, 4 connections", "beanstalkd.put.batch")
     rate_row("beanstalkd: reserve, delete, 32 connections", "beanstalkd.drain.c32")
     rate_row("beanstalkd: the same, 100 a write, 4 connections", "beanstalkd.drain.batch")
-}
-
-function write_deep() {
-    printf "\n## With %s jobs queued\n\n", thousands(deep)
-    printf "| %-36s | jobs/s | empty engine | ratio |\n", "what"
-    print "|---|---|---|---|"
-    deep_row("submit, 64 connections, same queue", "deep.submit.c64", "submit.c64")
-    deep_row("cycle, 64 connections, same queue", "deep.cycle.c64", "cycle.c64")
-    deep_row("cycle, 100 a request, same queue", "deep.cycle.batch", "cycle.batch")
-    deep_row("cycle, 64 connections, another queue", "deep.other.c64", "cycle.c64")
-    printf "\nFilled at %s jobs/s. ", thousands(median("deep.fill.rate"))
-    printf "From exec to ready, files in the page cache: %.2f s after a clean stop,\n",
-        median("start.deep")
-    printf "%.2f s after a kill. Resident memory: %.0f MB at start with nothing queued;\n",
-        median("start.killed"), median("memory.start")
-    printf "%.0f MB after filling, %.0f MB after a restart, %.0f MB after all of the above.\n",
-        median("memory.filled"), median("memory.deep"), median("memory.worked")
+    printf "\nResident memory at start with nothing queued: %.0f MB.\n", median("memory.start")
 }
 
 function write_pickup() {
@@ -96,9 +75,7 @@ function write_access() {
 function write_bars(    put, drain) {
     put = better(median("beanstalkd.put.c32.rate"), median("beanstalkd.put.batch.rate"))
     drain = better(median("beanstalkd.drain.c32.rate"), median("beanstalkd.drain.batch.rate"))
-    print "\n## Bars\n"
-    printf "| %-50s | wanted     | measured  | |\n", "what"
-    print "|---|---|---|---|"
+    write_bars_head()
     bar("submits, 64 connections", ">=", 0.22, median("submit.c64.rate") / n, " N",
         "submit.c64 nginx")
     bar("cycles, 64 connections", ">=", 0.065, median("cycle.c64.rate") / n, " N",
@@ -122,23 +99,8 @@ function write_bars(    put, drain) {
         ratio("access.token.submit.c64", "access.open.submit.c64"), "",
         "access.token.submit.c64 access.open.submit.c64")
     write_deep_bars(thousands(deep) " queued: ")
-    printf "\n%s\n", misses ? misses " missed." : "All passed."
+    write_misses()
     if (noisiest > noise_max) print "Some points were disturbed (~): run again on a calm machine."
-}
-
-function write_deep_bars(many) {
-    bar(many "submits to empty", ">=", 0.9, ratio("deep.submit.c64", "submit.c64"), "",
-        "submit.c64 deep.submit.c64")
-    bar(many "cycles to empty", ">=", 0.9, ratio("deep.cycle.c64", "cycle.c64"), "",
-        "cycle.c64 deep.cycle.c64")
-    bar(many "batch cycles to empty", ">=", 0.9, ratio("deep.cycle.batch", "cycle.batch"), "",
-        "cycle.batch deep.cycle.batch")
-    bar(many "pickup p50", "<=", 1, median("deep.pickup.p50_ms"), " ms",
-        "deep.pickup")
-    bar(many "pickup p99", "<=", 5, median("deep.pickup.p99_ms"), " ms",
-        "deep.pickup")
-    bar(many "start", "<=", 3, median("start.deep"), " s", "")
-    bar(many "memory", "<=", 250, better(most("memory.deep"), most("memory.filled")), " MB", "")
 }
 
 END {
