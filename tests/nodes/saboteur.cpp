@@ -34,6 +34,7 @@ Saboteur::Saboteur(Stage& stage, const Plan& plan)
 }
 
 void Saboteur::run_until(Clock::time_point end) {
+    if (plan_.database_clock_steps) start_on_a_set_clock();
     while (Clock::now() < end) {
         const bool kills_only = faults_.size() == 3 && plan_.kills;
         wait(kills_only ? Millis(700 + dice_.below(1000)) : Millis(200 + dice_.below(700)));
@@ -190,6 +191,16 @@ void Saboteur::step_database_clock() {
     const seconds off((dice_.below(3) - 1) * 2 * longest_step.count());
     note("database's clock", {{"seconds", off.count()}});
     plan_.database->set_clock(off);
+}
+
+// Whatever the dice bring later: one node starts before any other can have seen the step.
+void Saboteur::start_on_a_set_clock() {
+    const seconds off(dice_.one_in(2) ? 2 * longest_step : -2 * longest_step);
+    wait(seconds(2));
+    note("database's clock", {{"seconds", off.count()}});
+    plan_.database->set_clock(off);
+    take_down(any_node());
+    start_all();
 }
 
 void Saboteur::wait(Millis time) {

@@ -29,6 +29,7 @@ class Saboteur {
     void crash_database();
     void step_clock();
     void step_database_clock();
+    void start_on_a_set_clock();
 
     void take_down(int node);
     void start_all();

@@ -1,19 +1,30 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "infrastructure/postgres/cluster_time.hpp"
 
 namespace sluice::simulation {
 
-// The row of a shared database by which its nodes agree on the time, as the table clock.
+// The row of a shared database by which its nodes agree on the time, as the table clock, and the
+// times of their seats.
 class DatabaseClock {
   public:
     postgres::ClockReading read(Timestamp server, Duration at) const {
         postgres::ClockReading reading = row_;
         reading.server = server;
         reading.at = at;
+        for (const Timestamp until : seats_) {
+            if (until > row_.latest + std::chrono::minutes(1)) reading.seats += to_micros(until);
+        }
         return reading;
+    }
+
+    // Each life of a node takes one, and leaves none: nodes are killed.
+    std::size_t take_seat(Timestamp now) {
+        seats_.push_back(now + seat_term);
+        return seats_.size() - 1;
     }
 
     void write(const std::optional<postgres::ClockCorrection>& correction) {
@@ -23,7 +34,9 @@ class DatabaseClock {
     }
 
     // What a node's tick writes.
-    void tick(const postgres::ClusterTime& time) {
+    void tick(std::size_t seat, const postgres::ClusterTime& time) {
+        seats_[seat] = time.now() + seat_term;
+        if (!time.is_settled()) return;
         if (time.agrees()) {
             slew(std::clamp<Duration>(time.now() - row_.latest, Duration{}, longest) / 200);
             ++row_.agreements;
@@ -45,8 +58,10 @@ class DatabaseClock {
     }
 
     static constexpr Duration longest = std::chrono::seconds(10);
+    static constexpr Duration seat_term = std::chrono::minutes(2);
 
     postgres::ClockReading row_{};
+    std::vector<Timestamp> seats_;
     Duration slewed_{};
 };
 

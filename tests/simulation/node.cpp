@@ -58,25 +58,31 @@ void Node::boot() {
     wake(0);
 }
 
-// As postgres::know_time does.
+// As postgres::know_time does. A start that finds no database fails, and begins anew.
 bool Node::know_time() {
     if (!around_.disk.is_shared()) return true;
     const Timestamp now = around_.timeline.now();
-    const postgres::ClockReading reading =
-        around_.database_clock.read(around_.clock(), now - at(0));
-    const bool has_patience =
-        now - waits_since_.value_or(now) < postgres::ClusterTime::start_patience;
-    if (!postgres::ClusterTime::is_believable(reading) && has_patience &&
-        around_.onlooker.others_live(*this)) {
-        if (!waits_since_) around_.coverage.fault("node waits for the time at its start");
-        waits_since_ = waits_since_.value_or(now);
+    if (now < around_.database_away_until) {
+        is_starting_ = false;
         return false;
     }
-    waits_since_.reset();
+    const bool is_first = !std::exchange(is_starting_, true);
+    if (is_first) {
+        time_ = std::make_unique<postgres::ClusterTime>(
+            [&timeline = around_.timeline] { return timeline.now() - at(0); });
+    }
+    const postgres::ClockReading reading =
+        around_.database_clock.read(around_.clock(), now - at(0));
+    if (time_->waits(reading)) {
+        if (is_first) around_.coverage.fault("node waits for the time at its start");
+        return false;
+    }
     if (reading.ahead != Duration{}) around_.coverage.fault("node starts after the clock was set");
-    time_ = std::make_unique<postgres::ClusterTime>(
-        [&timeline = around_.timeline] { return timeline.now() - at(0); });
     around_.database_clock.write(time_->begin(reading));
+    if (!is_first && time_->is_settled()) around_.coverage.fault("node starts without the time");
+    seat_ = around_.database_clock.take_seat(time_->now());
+    is_starting_ = false;
+    look_at_clock();
     return true;
 }
 
@@ -96,7 +102,7 @@ void Node::look_at_clock() {
     const postgres::ClockReading reading =
         around_.database_clock.read(around_.clock(), around_.timeline.now() - at(0));
     around_.database_clock.write(time_->look(reading));
-    around_.database_clock.tick(*time_);
+    around_.database_clock.tick(seat_, *time_);
 }
 
 void Node::die() {
@@ -191,9 +197,12 @@ void Node::note_parked(Batch& batch, bool answered) {
 
 void Node::run(std::size_t place) {
     Committer& committer = *committers_[place];
-    committer.has_work = false;
+    // As the real one does: what has come waits for the turn without commands.
+    const bool is_turn = committer.engine.wants_a_turn(clock_->now());
+    committer.has_work = is_turn;
     committer.busy = true;
-    const auto batch = std::make_shared<Batch>(std::exchange(committer.inbox, {}));
+    const auto batch =
+        std::make_shared<Batch>(is_turn ? Batch() : std::exchange(committer.inbox, {}));
     around_.onlooker.before(*this, *batch);
     const char* fault = plan_fault(committer);
     const int busy_before = committer.store.busy_met();

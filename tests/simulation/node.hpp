@@ -31,8 +31,6 @@ class Onlooker {
     virtual void is_slow() = 0;  // the store, with what was just decided
     virtual void died(Node& node) = 0;
     virtual void booted(Node& node) = 0;
-    // Whether another node is up.
-    virtual bool others_live(const Node& node) const = 0;
 };
 
 // What all nodes share.
@@ -46,6 +44,7 @@ struct Surroundings {
     // The machine's clock, or that of the database that nodes share.
     SystemClock::Reference clock;
     DatabaseClock database_clock{};
+    Timestamp database_away_until{};  // for all that looks at its clock
     bool disk_is_full = false;
     int reserve = 0;  // sessions that fit on a full disk, once the reserve was given up
     Retention retention{};
@@ -117,7 +116,8 @@ class Node : public CommandQueue {
     const Duration clock_off_;  // from what it goes by
     int life_ = 0;
     std::unique_ptr<postgres::ClusterTime> time_;  // on a shared database
-    std::optional<Timestamp> waits_since_{};       // for the time, at its start
+    bool is_starting_ = false;                     // and waits for the time
+    std::size_t seat_ = 0;
     std::unique_ptr<SystemClock> clock_;
     std::unique_ptr<HeartbeatDelays> delays_;             // of its committers
     std::vector<std::unique_ptr<Committer>> committers_;  // none: it is down

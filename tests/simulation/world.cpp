@@ -20,6 +20,7 @@ World::World(Disk& disk, WorldOptions options)
       chaos_end_(at(0) + options.chaos),
       weather_(options.calm ? Weather::calm() : Weather::drawn_by(dice_)),
       checker_(coverage_),
+      clock_dice_(~options.seed),
       around_{timeline_, dice_, weather_, disk, coverage_, *this, [this] {
                   return timeline_.now() + clock_off_;
               }} {
@@ -183,11 +184,6 @@ void World::died(Node& node) {
     restart_later(node);
 }
 
-bool World::others_live(const Node& node) const {
-    return std::any_of(nodes_.begin(), nodes_.end(),
-                       [&](const auto& other) { return other.get() != &node && other->is_up(); });
-}
-
 bool World::any_is_up() const {
     return std::any_of(nodes_.begin(), nodes_.end(),
                        [](const auto& node) { return node->is_up(); });
@@ -203,9 +199,9 @@ void World::restart_later(Node& node) {
     });
 }
 
-void World::booted(Node&) {
+void World::booted(Node& node) {
     trouble();
-    if (around_.disk.is_shared()) return;
+    if (around_.disk.is_shared()) return check_time(node);
     checker_.use(around_.disk.reader());
     checker_.look_at_all(last_removal());
 }

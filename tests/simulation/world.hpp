@@ -2,6 +2,7 @@
 
 #include <list>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,7 +72,6 @@ class World : private Onlooker {
     void is_slow() override { trouble(); }
     void died(Node& node) override;
     void booted(Node& node) override;
-    bool others_live(const Node& node) const override;
     void check_waiting(Node& node);
     void check_order(Batch& batch);
     void announce(const Node& from, const Announcement& news);
@@ -92,6 +92,8 @@ class World : private Onlooker {
     Task<void> set_clocks();
     Task<void> tick();
     Task<void> keep_time();
+    bool is_late_look(const Node& node);
+    void check_time(const Node& node);
     void undo_unseen_step();
 
     // ── the network ── co_await ask(…) gives a Reply.
@@ -155,6 +157,8 @@ class World : private Onlooker {
     Ledger ledger_;
     // What the machine's clock is wrong by, or that of the database that nodes share.
     Duration clock_off_{};
+    Dice clock_dice_;       // of what happens to it alone
+    std::set<int> late_;    // nodes whose last look at it was
     Duration retention_{};  // of ended jobs; zero: for ever
     Surroundings around_;
     std::vector<std::unique_ptr<Node>> nodes_;

@@ -19,14 +19,18 @@ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8, ahead, latest, c
     agreements
 FROM clock)sql"};
 
-// A node that has not left its seats, and whose sessions hold its mark (silent_nodes.hpp). Behind a
-// pooler they do so only now and then, and the seats have to do.
-constexpr Query find_others{"find_others", R"sql(
-SELECT EXISTS (SELECT FROM seat s, clock c
-    WHERE s.until > 'epoch'::timestamptz + c.latest * interval '1 microsecond' + interval '1 minute'
-        AND ($1::bool OR EXISTS (SELECT FROM pg_locks l
+// Of nodes that have not left their seats: they live, or were killed. Those live whose sessions
+// hold their mark (silent_nodes.hpp). Marks tell nothing behind a pooler, where they are there only
+// now and then ($1), and for a while after the database was started again: then all seats count. A
+// start by a clock that was set back is not seen, and does no harm, since time never goes back.
+constexpr Query sum_seats{"sum_seats", R"sql(
+SELECT coalesce(sum((extract(epoch FROM s.until) * 1000000)::int8), 0)::int8 FROM seat s, clock c
+WHERE s.until > 'epoch'::timestamptz + c.latest * interval '1 microsecond' + interval '1 minute'
+    AND ($1::bool
+        OR extract(epoch FROM pg_postmaster_start_time()) * 1000000 + c.ahead > c.latest
+        OR EXISTS (SELECT FROM pg_locks l
             WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.granted
-                AND ((l.classid::int8 << 32) | l.objid::int8) = s.owner))))sql"};
+                AND ((l.classid::int8 << 32) | l.objid::int8) = s.owner)))sql"};
 
 constexpr Query correct_row{"correct_clock", R"sql(
 UPDATE clock SET ahead = $1::int8, corrections = corrections + 1
@@ -38,9 +42,9 @@ struct Answer {
     Duration trip{};
 };
 
-Answer ask_at_once(Connection& connection, const Query& query) {
+Answer ask_at_once(Connection& connection, const Query& query, const Params& params = {}) {
     const Duration start = since_boot();
-    const Connection::Ticket ticket = connection.post(query);
+    const Connection::Ticket ticket = connection.post(query, params);
     connection.sync();
     Answer answer{.result = connection.take(ticket)};
     answer.trip = since_boot() - start;
@@ -64,7 +68,7 @@ ClockReading read_clock(Connection& connection) {
     return reading;
 }
 
-ClockReading quickest_reading(Connection& connection) {
+ClockReading read_at_start(Connection& connection) {
     ClockReading quickest = read_clock(connection);
     for (int i = 1; i < measures; ++i) {
         const ClockReading reading = read_clock(connection);
@@ -72,14 +76,9 @@ ClockReading quickest_reading(Connection& connection) {
             quickest = reading;
         }
     }
+    const Answer seats = ask_at_once(connection, sum_seats, Params(connection.is_pooled()));
+    quickest.seats = Row(seats.result, 0).integer();
     return quickest;
-}
-
-bool others_live(Connection& connection) {
-    const Connection::Ticket ticket = connection.post(find_others, Params(connection.is_pooled()));
-    connection.sync();
-    const Result found = connection.take(ticket);
-    return Row(found, 0).flag();
 }
 
 bool write(Connection& connection, const ClockCorrection& correction) {
@@ -109,19 +108,17 @@ Duration read_ahead(Connection& connection) {
 
 void know_time(Connection& connection, ClusterTime& time) {
     if (time.is_known()) return;
-    const Duration patience_end = since_boot() + ClusterTime::start_patience;
-    ClockReading reading = quickest_reading(connection);
-    while (!ClusterTime::is_believable(reading) && others_live(connection) &&
-           since_boot() < patience_end) {
+    ClockReading reading = read_at_start(connection);
+    while (time.waits(reading)) {
         std::this_thread::sleep_for(start_pause);
-        reading = quickest_reading(connection);
+        reading = read_at_start(connection);
     }
     if (const auto correction = time.begin(reading)) write(connection, *correction);
 }
 
-std::optional<Duration> keep_time(Connection& connection, ClusterTime& time) {
+std::optional<Duration> keep_time(Connection& connection, ClusterTime& time, bool is_last) {
     const ClockReading reading = read_clock(connection);
-    const std::optional<ClockCorrection> correction = time.look(reading);
+    const std::optional<ClockCorrection> correction = time.look(reading, is_last);
     if (!correction || !write(connection, *correction)) return std::nullopt;
     return reading.ahead - correction->ahead;
 }

@@ -20,6 +20,6 @@ void know_time(Connection& connection, ClusterTime& time);
 
 // A look at the row, which corrects it when the server's clock was set. Returns by how much the
 // server's clock was found to be off, if this node has corrected the row. Outside of a transaction.
-std::optional<Duration> keep_time(Connection& connection, ClusterTime& time);
+std::optional<Duration> keep_time(Connection& connection, ClusterTime& time, bool is_last = false);
 
 }  // namespace sluice::postgres

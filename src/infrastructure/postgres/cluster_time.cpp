@@ -15,10 +15,20 @@ constexpr Duration drift_max = 250ms;
 // While a node lives, the latest time that was written is not older than this.
 constexpr Duration written_lately = look_period + 500ms;
 
-// Whether the reading goes on from what nodes have written. A node that has started a moment after
-// the clock was set may have written a time that is wrong by as much.
+// Two looks of a watch that are look_period apart may be sent so much closer.
+constexpr Duration jitter = 100ms;
+
+// When nothing was written for so long, no settled node lives.
+constexpr Duration quiet = 2 * look_period - 500ms;
+
+// Whether the reading goes on from what nodes have written.
 bool is_even(const ClockReading& reading) {
-    return std::chrono::abs(reading.time() - reading.latest) <= written_lately + reading.trip;
+    const Duration since = reading.time() - reading.latest;
+    return since >= -(drift_max + reading.trip) && since <= written_lately + reading.trip;
+}
+
+bool is_believable(const ClockReading& reading) {
+    return is_even(reading) || reading.latest == Timestamp{};
 }
 
 }  // namespace
@@ -29,18 +39,40 @@ Timestamp ClusterTime::now() const {
     return from_micros(micros_at_boot_) + since_boot_();
 }
 
-bool ClusterTime::is_believable(const ClockReading& reading) {
-    return is_even(reading) || reading.latest == Timestamp{};
+void ClusterTime::note_start(const ClockReading& reading) {
+    if (!first_ || reading.seats != seats_) seats_at_ = reading.at;
+    if (!first_) first_ = reading;
+    seats_ = reading.seats;
+    note_latest(reading);
 }
 
+bool ClusterTime::is_alone(const ClockReading& reading) const {
+    return reading.seats == 0 || reading.at >= seats_at_ + silent_start;
+}
+
+// Those that live and write no time have just started, too.
+bool ClusterTime::waits(const ClockReading& reading) {
+    note_start(reading);
+    if (is_believable(reading) || is_alone(reading)) return false;
+    const bool others_told = reading.latest != first_->latest;
+    return reading.at < first_->at + (others_told ? 1 : 2) * start_patience;
+}
+
+// When others have written their time meanwhile, and nobody has corrected the row, the node goes on
+// from that. Else there was nobody to ask, and the server's clock counts.
 std::optional<ClockCorrection> ClusterTime::begin(const ClockReading& reading) {
+    note_start(reading);
+    const bool others_told = !is_believable(reading) && reading.latest != first_->latest;
+    const Timestamp time = others_told ? latest_ + (reading.at - latest_at_)
+                                       : std::max(reading.time(), reading.latest);
+    set(time, reading.at);
     corrections_ = reading.corrections;
-    set(std::max(reading.time(), reading.latest), reading.at);
+    began_at_ = reading.at;
+    is_settled_ = is_alone(reading);
     is_known_ = true;
-    settled_at_ = reading.at + start_patience;
-    const bool was_set_back = reading.time() < reading.latest && !is_even(reading);
-    if (!was_set_back) return std::nullopt;
-    return ClockCorrection{.ahead = reading.latest - reading.server, .after = reading.corrections};
+    const bool fits = std::chrono::abs(time - reading.time()) <= drift_max + reading.trip;
+    if (!is_settled_ || fits) return std::nullopt;
+    return ClockCorrection{.ahead = time - reading.server, .after = reading.corrections};
 }
 
 // Of a node and the server, which differ, either may be wrong. A node stood still, and so did its
@@ -48,27 +80,30 @@ std::optional<ClockCorrection> ClusterTime::begin(const ClockReading& reading) {
 // when others find the server's clock right. A row that was corrected since the last look is right,
 // if it goes on from what nodes have written. Else the server's clock was set. Others that live get
 // the time for a look before that is said.
-std::optional<ClockCorrection> ClusterTime::look(const ClockReading& reading) {
+std::optional<ClockCorrection> ClusterTime::look(const ClockReading& reading, bool is_last) {
+    settle(reading);
     const bool is_corrected =
         std::exchange(corrections_, reading.corrections) != reading.corrections;
     const std::optional<Suspicion> before = std::exchange(suspicion_, std::nullopt);
     const Timestamp own = from_micros(micros_at_boot_) + reading.at;
     const Duration unsure = drift_max + reading.trip;
+    const bool is_seen_again = before && reading.sent_at() + jitter >= before->since + look_period;
     if (std::chrono::abs(reading.time() - own) <= unsure) {
         follow(reading);
-    } else if (own + unsure + written_lately < reading.latest) {
+        return std::nullopt;
+    }
+    if (own + unsure + written_lately < reading.latest) {
         set(std::clamp(reading.time(), reading.latest, reading.latest + written_lately),
             reading.at);
-    } else if (is_even(reading) &&
-               (is_corrected || (before && before->agreements < reading.agreements))) {
-        set(reading.time(), reading.at);
-    } else if (!before || reading.at < before->since + look_period) {
-        suspicion_ = before.value_or(Suspicion{reading.at, reading.agreements});
-    } else {
-        suspicion_ = before;
-        return ClockCorrection{.ahead = own - reading.server, .after = reading.corrections};
+        return std::nullopt;
     }
-    return std::nullopt;
+    if (is_even(reading) && (is_corrected || (before && before->agreements < reading.agreements))) {
+        set(reading.time(), reading.at);
+        return std::nullopt;
+    }
+    suspicion_ = before.value_or(Suspicion{reading.sent_at(), reading.agreements});
+    if (!is_settled_ || (!is_seen_again && !is_last)) return std::nullopt;
+    return ClockCorrection{.ahead = own - reading.server, .after = reading.corrections};
 }
 
 void ClusterTime::set(Timestamp now) {
@@ -78,6 +113,17 @@ void ClusterTime::set(Timestamp now) {
 
 void ClusterTime::set(Timestamp time, Duration at) {
     micros_at_boot_ = to_micros(time - at);
+}
+
+void ClusterTime::note_latest(const ClockReading& reading) {
+    if (std::exchange(latest_, reading.latest) != reading.latest) latest_at_ = reading.at;
+}
+
+void ClusterTime::settle(const ClockReading& reading) {
+    if (is_settled_) return;
+    note_latest(reading);
+    const Duration since = std::max(latest_at_, began_at_);
+    is_settled_ = reading.at >= since + quiet || reading.at >= began_at_ + start_patience;
 }
 
 // A measure that took much longer than others lately is left aside: the time since boot is the

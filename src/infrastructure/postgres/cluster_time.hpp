@@ -15,13 +15,17 @@ inline constexpr Duration look_period = std::chrono::seconds(2);
 struct ClockReading {
     Timestamp server{};            // what the server's clock showed
     Duration ahead{};              // cluster time is the server's clock and this
-    Timestamp latest{};            // the latest cluster time that a node has written; zero: none
+    Timestamp latest{};            // the latest that a settled node has written; zero: none
     std::int64_t corrections = 0;  // how often nodes have corrected `ahead`
     std::int64_t agreements = 0;   // how often nodes have found the server's clock as they expected
     Duration at{};                 // since boot: the middle of the round trip
     Duration trip{};               // how long it took; the reading is off by half of it at most
+    // Of a node that starts. What it sums up to changes with each seat that is renewed or taken;
+    // zero: no other node has one that it has not left.
+    std::int64_t seats = 0;
 
     Timestamp time() const { return server + ahead; }
+    Duration sent_at() const { return at - trip / 2; }
 };
 
 // What a node has to write into the row, unless another one has corrected it since the reading.
@@ -44,45 +48,60 @@ class ClusterTime {
     Timestamp now() const;
     bool is_known() const { return is_known_; }
 
-    // Whether a node that starts can go by the reading. If not, and another node lives, the
-    // server's clock may have been set a moment ago; the others correct the row within a few looks.
-    static bool is_believable(const ClockReading& reading);
+    // Whether a node that starts has to read the row again. If the reading does not go on from what
+    // nodes have written, the server's clock may have been set a moment ago, and those that live
+    // correct the row within a few looks.
+    bool waits(const ClockReading& reading);
 
-    // How long a node that starts waits for them.
-    static constexpr Duration start_patience = 3 * look_period;
+    // How long it waits for nodes that have seats and give no sign: they were killed.
+    static constexpr Duration silent_start = 3 * look_period;
+    // How long it waits for nodes that live. One look sees the jump and the next one corrects it;
+    // some looks may be late. For nodes that have just started it waits for twice as long.
+    static constexpr Duration start_patience = 5 * look_period;
 
     // Starts at the reading, but never before the latest time that was written.
     std::optional<ClockCorrection> begin(const ClockReading& reading);
 
-    // To be called with every look.
-    std::optional<ClockCorrection> look(const ClockReading& reading);
+    // To be called with every look. The last one corrects the row at once: there may be no node
+    // that does so later.
+    std::optional<ClockCorrection> look(const ClockReading& reading, bool is_last = false);
 
-    // Others may correct the time of a node in its first looks, if the clock was set a moment
-    // before it has started.
-    bool is_settled() const { return since_boot_() >= settled_at_; }
+    // Others may put the time of a node right in its first looks, if the clock was set a moment
+    // before it has started. Until then its word counts for nothing: it writes no time, corrects no
+    // row and takes no duty.
+    bool is_settled() const { return is_settled_; }
 
-    // Whether the last look found the server's clock as this node expected, and this node's word
-    // counts.
-    bool agrees() const { return is_settled() && !suspicion_; }
+    // Whether the last look found the server's clock as this node expected, and its word counts.
+    bool agrees() const { return is_settled_ && !suspicion_; }
 
     void set(Timestamp now);
 
   private:
     // The server's clock seems to have been set.
     struct Suspicion {
-        Duration since{};             // boot
+        Duration since{};             // boot: when the look was sent
         std::int64_t agreements = 0;  // as they were then
     };
 
     void set(Timestamp time, Duration at);
     void follow(const ClockReading& reading);
+    void note_start(const ClockReading& reading);
+    bool is_alone(const ClockReading& reading) const;
+    void note_latest(const ClockReading& reading);
+    void settle(const ClockReading& reading);
 
     const SinceBoot since_boot_;
     std::atomic<std::int64_t> micros_at_boot_ = 0;
     std::atomic<bool> is_known_ = false;
     std::int64_t corrections_ = 0;  // as they were read last
     std::optional<Suspicion> suspicion_{};
-    Duration settled_at_{};
+    std::optional<ClockReading> first_{};  // of the start
+    std::int64_t seats_ = 0;               // as they were read last, at the start
+    Duration seats_at_{};                  // when they were found changed
+    Duration began_at_{};                  // since boot, as all durations here
+    Timestamp latest_{};                   // as it was read last, while not settled
+    Duration latest_at_{};                 // when it was found changed
+    std::atomic<bool> is_settled_ = false;
     Duration quick_ = std::chrono::milliseconds(1);  // what a measure may take to be followed
 };
 

@@ -32,11 +32,24 @@ class ClusterTimes : public testing::Test {
         ++row.corrections;
     }
 
-    void boot(Node& node) { write(node.time.begin(read(node))); }
+    // Takes the time over as it is, without a wait for others.
+    void boot(Node& node) {
+        write(node.time.begin(read(node)));
+        ++row.seats;
+    }
+
+    // Waits as long as it has to, while others look. Returns for how long.
+    Duration wait_and_boot(Node& node, std::initializer_list<Node*> others) {
+        const Duration began = since_start;
+        while (node.time.waits(read(node))) pass(look_period, others);
+        boot(node);
+        return since_start - began;
+    }
 
     void look(Node& node) {
         write(node.time.look(read(node)));
-        row.latest = std::max(row.latest, node.time.now());
+        ++row.seats;
+        if (node.time.is_settled()) row.latest = std::max(row.latest, node.time.now());
         if (node.time.agrees()) ++row.agreements;
     }
 
@@ -47,7 +60,7 @@ class ClusterTimes : public testing::Test {
                 since_start += 1ms;
                 look(*node);
             }
-            since_start += look_period - 1ms * nodes.size();
+            since_start += look_period - 1ms * static_cast<int>(nodes.size());
         }
     }
 
@@ -81,8 +94,7 @@ TEST_F(ClusterTimes, AreTheSameForANodeThatStartsLater) {
     clock_off = 2h;
     pass(10s, {&first});
 
-    EXPECT_TRUE(ClusterTime::is_believable(read(second)));
-    boot(second);
+    EXPECT_EQ(wait_and_boot(second, {&first}), 0s);
 
     EXPECT_EQ(second.time.now(), truth());
 }
@@ -90,16 +102,88 @@ TEST_F(ClusterTimes, AreTheSameForANodeThatStartsLater) {
 TEST_F(ClusterTimes, ANodeThatStartsWaitsWhileTheOthersHaveNotYetSeenTheJump) {
     boot(first);
     pass(20s, {&first});
-    for (const Duration jump : {7200s, -7200s}) {
+    for (const Duration jump : {7200s, -7200s, 5s, -5s}) {
         clock_off += jump;
-        EXPECT_FALSE(ClusterTime::is_believable(read(second)));
+        Node next{*this};
 
-        const Duration began = since_start;
-        while (!ClusterTime::is_believable(read(second))) pass(2s, {&first});
+        const Duration waited = wait_and_boot(next, {&first});
 
-        EXPECT_LT(since_start - began, ClusterTime::start_patience);
-        EXPECT_EQ(read(second).time(), truth());
+        EXPECT_GT(waited, 0s);
+        EXPECT_LT(waited, ClusterTime::start_patience);
+        EXPECT_EQ(next.time.now(), truth());
     }
+}
+
+// As when it does not see them, or they look too late.
+TEST_F(ClusterTimes, AreNotMovedByANodeThatDidNotWait) {
+    boot(first);
+    pass(20s, {&first});
+    clock_off = 2h;
+    boot(second);
+    ASSERT_EQ(second.time.now(), truth() + 2h);
+    look(second);
+
+    EXPECT_FALSE(second.time.is_settled());
+    EXPECT_LT(row.latest, truth());
+    pass(10s, {&first, &second});
+
+    EXPECT_EQ(first.time.now(), truth());
+    EXPECT_EQ(second.time.now(), truth());
+}
+
+TEST_F(ClusterTimes, AreCorrectedByNoNodeThatHasJustStarted) {
+    boot(first);
+    pass(20s, {&first});
+    boot(second);
+    clock_off = 2h;
+    pass(4s, {&second});  // two looks have seen it
+
+    EXPECT_EQ(row.corrections, 0);
+    pass(4s, {&second});
+    EXPECT_EQ(row.corrections, 1) << "the other one is gone";
+    EXPECT_EQ(second.time.now(), truth());
+}
+
+// They write their time, and none of them looks as it should.
+TEST_F(ClusterTimes, GoOnFromWhatOthersWriteWhileTheyDoNotCorrect) {
+    boot(first);
+    pass(20s, {&first});
+    clock_off = 2h;
+    while (second.time.waits(read(second))) {
+        since_start += 500ms;
+        row.latest = first.time.now();
+        ++row.seats;
+    }
+    boot(second);
+
+    EXPECT_EQ(second.time.now(), truth());
+    EXPECT_FALSE(second.time.is_settled());
+    EXPECT_EQ(row.corrections, 0) << "that is for the others to do";
+    pass(20s, {&second});
+    EXPECT_EQ(row.corrections, 1) << "they are gone";
+    EXPECT_EQ(second.time.now(), truth());
+}
+
+TEST_F(ClusterTimes, AreANodesOwnAtOnceWhenItIsAlone) {
+    boot(first);
+    EXPECT_TRUE(first.time.is_settled()) << "no other has a seat";
+    pass(20s, {&first});
+    row.seats = 0;  // it has left
+    since_start += 1h;
+
+    EXPECT_EQ(wait_and_boot(second, {}), 0s);
+    EXPECT_TRUE(second.time.is_settled());
+}
+
+TEST_F(ClusterTimes, AreSettledSoonAfterTheOnlyNodeWasKilled) {
+    boot(first);
+    pass(20s, {&first});
+
+    EXPECT_EQ(wait_and_boot(second, {}), 0s) << "the time goes on from what was written";
+    EXPECT_FALSE(second.time.is_settled());
+    pass(ClusterTime::silent_start, {&second});
+
+    EXPECT_TRUE(second.time.is_settled());
 }
 
 // No reading can show a jump that is shorter than the time between two looks.
@@ -107,8 +191,7 @@ TEST_F(ClusterTimes, ANodeThatStartedWithASmallJumpIsPutRightByTheOthers) {
     boot(first);
     pass(20s, {&first});
     clock_off = 400ms;
-    ASSERT_TRUE(ClusterTime::is_believable(read(second)));
-    boot(second);
+    ASSERT_EQ(wait_and_boot(second, {&first}), 0s);
     EXPECT_EQ(second.time.now(), truth() + 400ms);
 
     pass(8s, {&second, &first});
@@ -121,9 +204,10 @@ TEST_F(ClusterTimes, NeverGoBackBehindWhatWasWritten) {
     boot(first);
     pass(20s, {&first});
     const Timestamp latest = row.latest;
+    row.seats = 0;
     clock_off = -2h;
 
-    boot(second);
+    wait_and_boot(second, {});
 
     EXPECT_EQ(second.time.now(), latest);
     EXPECT_EQ(read(third).time(), latest) << "also for those that come after";
@@ -134,10 +218,39 @@ TEST_F(ClusterTimes, AreTheServersWhenNoNodeCouldMeasure) {
     pass(20s, {&first});
     since_start += 10min;
 
-    EXPECT_FALSE(ClusterTime::is_believable(read(second))) << "if others live, they tell";
-    boot(second);
+    EXPECT_EQ(wait_and_boot(second, {}), ClusterTime::silent_start) << "if others live, they tell";
 
     EXPECT_EQ(second.time.now(), truth());
+    EXPECT_TRUE(second.time.is_settled());
+}
+
+// It is the only node, and whoever starts next could not tell.
+TEST_F(ClusterTimes, AreCorrectedAtTheLastLook) {
+    boot(first);
+    pass(20s, {&first});
+    clock_off = 2h;
+    since_start += 1s;
+
+    write(first.time.look(read(first), true));
+
+    EXPECT_EQ(row.corrections, 1);
+    EXPECT_EQ(read(second).time(), truth());
+}
+
+// The quicker one of two readings is the earlier one by its middle.
+TEST_F(ClusterTimes, AreCorrectedAtTheSecondLookHoweverSlowTheFirstWas) {
+    boot(first);
+    pass(20s, {&first});
+    clock_off = 2h;
+    ClockReading slow = read(first);
+    slow.trip = 300ms;
+    slow.at += 150ms;
+    slow.server += 150ms;
+    EXPECT_FALSE(first.time.look(slow));
+
+    since_start += look_period;
+
+    EXPECT_TRUE(first.time.look(read(first)));
 }
 
 TEST_F(ClusterTimes, AreNotMovedByANodeThatStoodStill) {

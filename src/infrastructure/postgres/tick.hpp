@@ -25,7 +25,8 @@ struct Tick {
 struct Ticking {
     std::int64_t owner = 0;
     Timestamp now{};          // cluster time
-    bool agrees = true;       // see ClusterTime
+    bool is_settled = true;   // see ClusterTime: else it writes no time and takes no duty
+    bool agrees = true;       // the same
     bool with_lanes = false;  // asks for lanes with something to claim
 };
 

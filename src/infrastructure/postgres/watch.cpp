@@ -162,6 +162,7 @@ void Watch::look_around() {
     look_at_others();
     const Tick seen = tick(*connection_, {.owner = cluster_.owner,
                                           .now = cluster_.time.now(),
+                                          .is_settled = cluster_.time.is_settled(),
                                           .agrees = cluster_.time.agrees(),
                                           .with_lanes = claims_wait_});
     duty_until_ = seen.has_duty ? last_look_ + duty_term : Duration{};
@@ -185,8 +186,8 @@ void Watch::look_around() {
     hint(ready, due < cluster_.time.now() + near ? due : never);
 }
 
-void Watch::look_at_clock() {
-    const std::optional<Duration> jump = keep_time(*connection_, cluster_.time);
+void Watch::look_at_clock(bool is_last) {
+    const std::optional<Duration> jump = keep_time(*connection_, cluster_.time, is_last);
     if (!jump) return;
     const double seconds = std::chrono::duration<double>(*jump).count();
     log::warn("the database's clock was set: nodes go on by the time that they had",
@@ -198,7 +199,7 @@ void Watch::look_at_others() {
     const Timestamp now = cluster_.time.now();
     try {
         std::vector<SilentNode> ended;
-        if (looks_.counts(now)) {
+        if (cluster_.time.is_settled() && looks_.counts(now)) {
             ended = end_silent_nodes(*connection_, cluster_.owner, now, looks_.is_first());
         }
         looks_.add(now);
@@ -292,13 +293,17 @@ void Watch::rest(Duration pause) {
     }
 }
 
+// When the clock was set a moment ago, and this was the only node, the next one to start could not
+// tell: so this one says so before it goes.
 void Watch::leave() {
     listening_ = false;
-    if (!has_duty() || !connection_) return;
+    const bool had_duty = has_duty();
     duty_until_ = Duration{};
+    if (!connection_) return;
     try {
-        leave_duty(*connection_, cluster_.owner, cluster_.time.now());
-    } catch (const StoreUnavailable& failure) {
+        look_at_clock(true);
+        if (had_duty) leave_duty(*connection_, cluster_.owner, cluster_.time.now());
+    } catch (const std::runtime_error& failure) {
         log::warn("the duty could not be given up; others take it in a moment",
                   error_field(failure.what()));
     }

@@ -60,7 +60,7 @@ class Watch : public Wakeups {
     void connect();
     void turn();
     void look_around();
-    void look_at_clock();
+    void look_at_clock(bool is_last = false);
     void look_at_others();
     void hear(const std::vector<Connection::Notification>& notifications);
     void tell_others();

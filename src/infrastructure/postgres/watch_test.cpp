@@ -257,11 +257,23 @@ TEST_F(PostgresWatch, GivesTheDutyUpWhenItStops) {
     Node here(url);
     ASSERT_TRUE(eventually(5s, [&] { return here.watch.has_duty(); }));
     Node there(url);
+    ASSERT_TRUE(eventually(15s, [&] { return there.time.is_settled(); }));
 
     here.watch.stop();
 
     EXPECT_FALSE(here.watch.has_duty());
     EXPECT_TRUE(eventually(4s, [&] { return there.watch.has_duty(); }));
+}
+
+TEST_F(PostgresWatch, SaysThatTheClockWasSetBeforeItStops) {
+    Node node(url);
+    ASSERT_TRUE(eventually(5s, [&] { return node.watch.has_duty(); }));
+    connection.execute("UPDATE clock SET ahead = 3600000000");  // as if it was set
+
+    node.watch.stop();
+
+    EXPECT_EQ(ask("SELECT corrections FROM clock"), 1);
+    EXPECT_LT(ask("SELECT ahead FROM clock"), 1'000'000);
 }
 
 TEST_F(PostgresWatch, InheritsTheDutyOfANodeThatDies) {
