@@ -1,6 +1,7 @@
 #include "application/duties.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "application/expire_leases.hpp"
@@ -9,6 +10,15 @@
 namespace sluice {
 
 using namespace std::chrono_literals;
+
+namespace {
+
+// Until a duty that has failed so often is tried again.
+Duration wait_after(int failures) {
+    return std::min<Duration>(10s * (1 << std::min(failures - 1, 6)), 10min);
+}
+
+}  // namespace
 
 // One row of the table.
 struct Duties::Duty {
@@ -25,7 +35,7 @@ struct Duties::Duty {
 };
 
 // Deadlines come before leases: a job that has run into both has timed out. Retention yields after
-// each small part to what has come meanwhile, so that its part bounds what a commit waits for it.
+// each small part to what has come meanwhile, so that its part bounds what commands wait for it.
 std::span<const Duties::Duty> Duties::table() {
     using enum Turn;
     static constexpr Duty rows[] = {
@@ -35,7 +45,8 @@ std::span<const Duties::Duty> Duties::table() {
          &Duties::expire},
         {duty::keys, last, Duty::with_a_run, true, false, 2min, 0s, 1000, &Duties::forget_keys},
         {duty::workers, last, Duty::with_a_run, true, false, 2min, 0s, 0, &Duties::forget_workers},
-        {duty::retention, last, Duty::by_itself, false, true, 10s, 20ms, 100, &Duties::remove_jobs},
+        {duty::retention, apart, Duty::by_itself, false, true, 10s, 20ms, 100,
+         &Duties::remove_jobs},
     };
     static_assert(std::size(rows) == duties_count);
     return rows;
@@ -43,22 +54,39 @@ std::span<const Duties::Duty> Duties::table() {
 
 Duties::Duties(Options options, Workers& workers)
     : options_(options), workers_(workers), old_jobs_(options.retention) {
-    if (options_.retention == Retention{}) due_.back() = never;
+    for (std::size_t i = 0; i < due_.size(); ++i) {
+        const bool is_retention = table()[i].name.name == duty::retention.name;
+        if (is_retention && options_.retention == Retention{}) due_[i] = never;
+    }
 }
 
+Timestamp Duties::due_of(std::size_t row) const {
+    const Duty& duty = table()[row];
+    if (!duty.everywhere && !options_.sweeps) return never;
+    return duty.when == Duty::when_store_says ? store_due_ : due_[row];
+}
+
+bool Duties::is_due(Turn turn, Timestamp now) const {
+    for (std::size_t i = 0; i < due_.size(); ++i) {
+        if (table()[i].turn == turn && due_of(i) <= now) return true;
+    }
+    return false;
+}
+
+// The next time is set before the run: should it fail, the next transaction must not fail with it.
 void Duties::run(Transaction& tx, Turn turn, StoreRoom room) {
     for (std::size_t i = 0; i < due_.size(); ++i) {
         const Duty& duty = table()[i];
-        const Timestamp due = duty.when == Duty::when_store_says ? store_due_ : due_[i];
-        if (duty.turn != turn || due > tx.now()) continue;
-        if (!duty.everywhere && !options_.sweeps) continue;
-        Part part;
-        if (!duty.needs_room || room == StoreRoom::roomy) {
-            runs_.push_back({.duty = duty.name.name, .at = tx.now()});
-            part = (this->*duty.work)(tx, duty.limit);
-            runs_.back().items = part.items;
+        if (duty.turn != turn || due_of(i) > tx.now()) continue;
+        if (duty.needs_room && room != StoreRoom::roomy) {
+            due_[i] = tx.now() + duty.period;
+            continue;
         }
-        due_[i] = tx.now() + (part.more ? duty.pause : duty.period);
+        due_[i] = tx.now() + wait_after(++failures_[i]);
+        runs_.push_back({.told = {.duty = duty.name.name, .at = tx.now()}, .row = i});
+        const Part part = (this->*duty.work)(tx, duty.limit);
+        runs_.back().told.items = part.items;
+        runs_.back().next = tx.now() + (part.more ? duty.pause : std::max(duty.period, part.rest));
     }
 }
 
@@ -72,9 +100,21 @@ Timestamp Duties::next_due() const {
 }
 
 std::vector<DutyRun> Duties::take_runs(bool committed) {
-    std::vector<DutyRun> runs = std::exchange(runs_, {});
-    for (DutyRun& run : runs) run.failed = !committed;
-    return runs;
+    std::vector<DutyRun> told;
+    for (Run& run : std::exchange(runs_, {})) {
+        run.told.failed = !committed;
+        told.push_back(std::move(run.told));
+        if (!committed) continue;
+        due_[run.row] = run.next;
+        failures_[run.row] = 0;
+    }
+    return told;
+}
+
+std::vector<DutyRun> Duties::take_failed(const std::string& why) {
+    std::vector<DutyRun> told = take_runs(false);
+    for (DutyRun& run : told) run.error = why;
+    return told;
 }
 
 Duties::Part Duties::end_overdue(Transaction& tx, int limit) {
@@ -98,7 +138,8 @@ Duties::Part Duties::forget_workers(Transaction& tx, int) {
 
 Duties::Part Duties::remove_jobs(Transaction& tx, int limit) {
     const int removed = old_jobs_.run(tx, limit);
-    return {.items = removed, .more = !old_jobs_.has_seen_all()};
+    return {
+        .items = removed, .more = !old_jobs_.has_seen_all(), .rest = old_jobs_.rest_after_walk()};
 }
 
 }  // namespace sluice

@@ -30,6 +30,8 @@ inline constexpr DutyName windows{"windows", "nothing: windows of the next weeks
 inline constexpr DutyName old_windows{"old_windows", "windows that were dropped"};
 inline constexpr DutyName older_nodes{
     "older_nodes", "nothing: what nodes of older versions left out is filled in"};
+inline constexpr DutyName left_behind{
+    "left_behind", "jobs that waited at keys which nobody holds, and were let forward"};
 inline constexpr DutyName vacuum{"vacuum", "tables of the queue that were vacuumed"};
 // The server, on its I/O thread.
 inline constexpr DutyName streams{"streams", "nothing: streams get their signs of life"};
@@ -38,9 +40,9 @@ inline constexpr DutyName access{"access", "nothing: tokens are read again"};
 inline constexpr DutyName seal{"seal", "nothing: the key of lease ids is asked for"};
 inline constexpr DutyName elsewhere{"elsewhere", "nothing: streams look for what other nodes did"};
 
-inline constexpr std::array all{deadlines, leases,      keys,        workers,  retention,
-                                windows,   old_windows, older_nodes, vacuum,   streams,
-                                stuck,     access,      seal,        elsewhere};
+inline constexpr std::array all{deadlines, leases,      keys,        workers,     retention,
+                                windows,   old_windows, older_nodes, left_behind, vacuum,
+                                streams,   stuck,       access,      seal,        elsewhere};
 }  // namespace duty
 
 // What the engine does by itself: a table of duties, each with when it is due and what it does, of
@@ -59,11 +61,15 @@ class Duties {
     enum class Turn {
         after_workers,  // what workers said in time counts, and clients see what came of it
         last,
+        apart,  // in a transaction of its own: no command is refused because it fails
     };
 
     // Runs those of this turn that are due. What one of them has dealt with is dealt with once the
-    // transaction is committed; what is lost with one that is not, a later run finds again.
+    // transaction is committed; what is lost with one that is not, a later run finds again. One
+    // that fails, or whose transaction does, is not due again at once.
     void run(Transaction& tx, Turn turn, StoreRoom room);
+
+    bool is_due(Turn turn, Timestamp now) const;
 
     // When a duty has something to do even if no command comes, or `never`.
     Timestamp next_due() const;
@@ -75,6 +81,8 @@ class Duties {
 
     // What has run since the last call, in a transaction that was committed or was not.
     std::vector<DutyRun> take_runs(bool committed);
+    // The same for a duty that has failed by itself.
+    std::vector<DutyRun> take_failed(const std::string& why);
 
   private:
     struct Duty;
@@ -84,7 +92,14 @@ class Duties {
     struct Part {  // what one run has dealt with, and whether there is more
         int items = 0;
         bool more = false;
+        Duration rest{};  // when there is not: no run before
     };
+    struct Run {
+        DutyRun told;
+        std::size_t row = 0;
+        Timestamp next{};  // due again, once it is committed
+    };
+    Timestamp due_of(std::size_t row) const;
     Part end_overdue(Transaction& tx, int limit);
     Part expire(Transaction& tx, int limit);
     Part forget_keys(Transaction& tx, int limit);
@@ -96,7 +111,8 @@ class Duties {
     RemoveOldJobs old_jobs_;
     Timestamp store_due_{};                      // at first: at once
     std::array<Timestamp, duties_count> due_{};  // of each row of the table
-    std::vector<DutyRun> runs_;
+    std::array<int, duties_count> failures_{};   // one after the other
+    std::vector<Run> runs_;
 };
 
 }  // namespace sluice

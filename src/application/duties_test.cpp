@@ -83,6 +83,52 @@ TEST(Duty, OfRetentionIsThatOfTheCommitterThatSweeps) {
     EXPECT_EQ(engine.engine().next_due(), never);
 }
 
+// A step that fails for good, as one that takes longer than a statement may, takes nothing with it.
+TEST(Duty, OfRetentionFailsAloneAndIsNotTriedAgainAtOnce) {
+    MemoryStore inner;
+    FaultyStore store(inner);
+    Engine::Options options;
+    options.retention = Retention(1h);
+    TestEngine engine(store, options);
+    const Job job = engine.start(spec());
+    engine.report(job, Outcome::succeeded);
+    engine.sleep(2h);
+    store.set_archive_broken(true);
+    std::vector<Duration> waits;
+
+    for (int failures = 0; failures < 9; ++failures) {
+        const Engine::Ran ran = engine.run();
+        EXPECT_FALSE(ran.counts.has_failed());
+        const auto runs = runs_of(ran);
+        ASSERT_TRUE(runs.contains("retention"));
+        EXPECT_TRUE(runs.at("retention").failed);
+        EXPECT_NE(runs.at("retention").error, "");
+        EXPECT_FALSE(engine.engine().wants_a_turn(engine.now())) << "claims come first";
+        waits.push_back(engine.engine().next_due() - engine.now());
+        engine.submit(spec("any"));
+        engine.sleep(waits.back());
+    }
+    EXPECT_EQ(waits.front(), 10s);
+    EXPECT_EQ(waits[1], 20s);
+    EXPECT_EQ(waits.back(), 10min);
+    store.set_archive_broken(false);
+    EXPECT_FALSE(runs_of(engine.run()).at("retention").failed);
+    EXPECT_FALSE(engine.store().reader()->find_one(job.spec->id));
+}
+
+TEST(Duty, OfRetentionHasATurnBesideNoCommand) {
+    Engine::Options options;
+    options.retention = Retention(1h);
+    TestEngine engine(options);
+    ASSERT_TRUE(engine.engine().wants_a_turn(engine.now()));
+    Batch batch;
+    put(batch, submission({spec()}));
+
+    EXPECT_FALSE(runs_of(engine.run(batch)).contains("retention"));
+    EXPECT_TRUE(runs_of(engine.run()).contains("retention"));
+    EXPECT_FALSE(engine.engine().wants_a_turn(engine.now()));
+}
+
 TEST(Duty, OfRetentionWaitsWhileTheDiskIsFull) {
     MemoryStore inner;
     FaultyStore store(inner);

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "application/entity_desk.hpp"
-#include "application/gates.hpp"
 #include "application/json_values.hpp"
 #include "application/verify_history.hpp"
 #include "support/test_engine.hpp"
@@ -193,6 +193,58 @@ TEST(ManyOldJobs, GoInSmallSteps) {
     EXPECT_EQ(removed, (std::vector<std::int64_t>{100, 100, 50}));
 }
 
+// Lines go in parts, and nobody sees a job without some of them.
+TEST_F(OldJobs, WithVeryManyLinesGoInSeveralSteps) {
+    const Job large = engine.start(spec());
+    for (int call = 0; call < 5; ++call) {
+        AppendLogs lines{.lease = lease_of(large)};
+        for (int i = 0; i < 1000; ++i) lines.entries.push_back({.message = "line"});
+        ASSERT_TRUE(engine.ask(lines));
+    }
+    engine.report(large, Outcome::succeeded);
+    const Job small = end(spec());
+    engine.sleep(kept + 1min);
+
+    std::vector<std::int64_t> removed;
+    for (int i = 0; i < 20 && engine.count_jobs() > 0; ++i) {
+        for (const DutyRun& run : engine.run().counts.duties) {
+            if (run.duty == duty::retention.name) removed.push_back(run.items);
+        }
+        EXPECT_FALSE(is_there(large.spec->id));
+        EXPECT_FALSE(verify_history(*engine.store().reader()).first_break());
+        engine.sleep(1s);
+    }
+
+    EXPECT_FALSE(is_there(small.spec->id));
+    EXPECT_TRUE(engine.logs(large.spec->id).empty());
+    EXPECT_EQ(removed.front(), 1);
+    EXPECT_EQ(std::accumulate(removed.begin(), removed.end(), 0), 2) << "each is counted once";
+    EXPECT_TRUE(engine.store().begin()->archive().ended({}, newest, 10).empty());
+}
+
+// A walk that passes over much and removes nothing is not begun again at once.
+TEST(ManyNeededJobs, AreNotLookedAtAllTheTime) {
+    Engine::Options options = keeping(Retention(kept));
+    options.idempotency_memory = 24h;
+    TestEngine engine(options);
+    for (int batch = 0; batch < 30; ++batch) {
+        SubmitJobs command = submission(std::vector<JobSpec>(100, spec()));
+        command.idempotency_key = "k" + std::to_string(batch);
+        for (JobSpec& made : command.jobs) made.idempotency_key = command.idempotency_key;
+        ASSERT_TRUE(engine.ask(command));
+        for (const Job& job : engine.claim({}, 100)) engine.report(job, Outcome::succeeded);
+    }
+    engine.sleep(kept + 1min);
+
+    while (engine.engine().next_due() <= engine.now() + 1s) {
+        engine.run();
+        engine.sleep(20ms);
+    }
+
+    EXPECT_EQ(engine.count_jobs(), 3000u);
+    EXPECT_GT(engine.engine().next_due(), engine.now() + 25s);
+}
+
 // ── gates ──
 
 class CheckedEntity : public OldJobs {
@@ -255,108 +307,17 @@ TEST_F(CheckedEntity, LetsASuccessGoOnceItHasMovedOn) {
     EXPECT_FALSE(is_there(counted.spec->id));
 }
 
-// Two changesets and their checks, drawn by chance, in a session that is never committed.
-class DrawnChecks {
-  public:
-    explicit DrawnChecks(Chance& chance) : chance_(chance) {
-        for (const char* id : {"one", "two"}) {
-            Entity& made = add_entity("changeset", id, pick(kind.states()));
-            if (happens(0.8)) made.attributes["head_sha"] = json_string(pick(shas));
-        }
-        for (const char* profile : {"temp_changeset", "persistent_env"}) {
-            if (happens(0.5)) continue;
-            Entity& made = add_entity("runtime_profile", profile, "active");
-            made.attributes = {{"kind", json_string(profile)}, {"profile_revision", "2"}};
-        }
-        session_->entities().put(entities_);
-        for (int i = 0; i < 6; ++i) add_check();
-    }
+TEST_F(CheckedEntity, KeepsTheNewestSuccessThatAQuestionAboutItsTypeCounts) {
+    JobSpec about = spec("scan");
+    about.entity_type = "image";
+    about.entity_id = "i1";
+    const Job older = end(about);
+    const Job newer = end(about);
 
-    // Of each gate before an action that its entity may still take, whether it is open.
-    std::vector<bool> open_gates() {
-        std::vector<bool> open;
-        for (const Entity& entity : entities_) {
-            if (entity.key.kind != kind.name) continue;
-            for (const Gate& gate : kind.gates) {
-                open.push_back(kind.may_still(entity.state, gate.action) &&
-                               check_gate(session_->reader(), entity, gate).open);
-            }
-        }
-        return open;
-    }
+    engine.advance(3 * kept);
 
-    void remove_what_no_gate_asks_for() {
-        std::vector<JobId> over;
-        for (const Job& job : jobs_) {
-            if (!is_asked_for(session_->reader().entities(), kinds, job))
-                over.push_back(job.spec->id);
-        }
-        session_->archive().remove(over);
-    }
-
-  private:
-    bool happens(double part) { return chance_.next() < part; }
-    std::string pick(const std::vector<std::string>& list) {
-        return list[static_cast<std::size_t>(chance_.next() * static_cast<double>(list.size()))];
-    }
-
-    Entity& add_entity(const char* of_kind, const char* id, std::string state) {
-        Entity& made = entities_.emplace_back();
-        made.key = {"default", of_kind, id};
-        made.number = ++number_;
-        made.parent = "app";
-        made.state = std::move(state);
-        return made;
-    }
-
-    void add_check() {
-        JobSpec made = spec(++number_, "msuite_submit");
-        made.project = happens(0.9) ? "app" : "other";
-        made.entity_type = kind.name;
-        made.entity_id = pick({"one", "two", "gone"});
-        Attributes payload;
-        if (happens(0.8)) payload["head_sha"] = json_string(pick(shas));
-        if (happens(0.5)) {
-            payload["runtime_profile_id"] = payload["runtime_profile_kind"] = R"("temp_changeset")";
-            payload["runtime_profile_revision"] = happens(0.5) ? "1" : "2";
-        }
-        made.payload = to_json(payload);
-        session_->jobs().put(std::vector<Arrival>{{queued(made), false}});
-        const ClaimFilter any;
-        const LeaseStore::Wanted wanted{.filter = &any, .limit = 1};
-        session_->leases().take({&wanted, 1}, at(0));
-        Job job = running(queued(made), {.token = ++number_});
-        session_->leases().open({&job, 1});
-        job = ended(job, happens(0.7) ? JobState::succeeded : JobState::failed, at(1));
-        session_->jobs().finish({&job, 1});
-        jobs_.push_back(job);
-    }
-
-    const EntityKinds kinds = EntityKinds::built_in();
-    const EntityKind& kind = *kinds.find("changeset");
-    const std::vector<std::string> shas{"a", "b"};
-    Chance& chance_;
-    MemoryStore store_;
-    std::unique_ptr<Session> session_ = store_.begin();
-    std::int64_t number_ = 0;
-    std::vector<Entity> entities_;
-    std::vector<Job> jobs_;
-};
-
-// Whatever the entities and their checks are.
-TEST(RetentionAndGates, NeverCloseAGateThatWasOpen) {
-    Chance chance(7);
-    int open_gates = 0;
-    for (int round = 0; round < 200; ++round) {
-        DrawnChecks drawn(chance);
-        const std::vector<bool> before = drawn.open_gates();
-        open_gates += static_cast<int>(std::count(before.begin(), before.end(), true));
-
-        drawn.remove_what_no_gate_asks_for();
-
-        EXPECT_EQ(drawn.open_gates(), before) << "in round " << round;
-    }
-    EXPECT_GT(open_gates, 50) << "the cases must have something to lose";
+    EXPECT_FALSE(is_there(older.spec->id));
+    EXPECT_TRUE(is_there(newer.spec->id)) << "POST /gates/check with job_type asks for it";
 }
 
 }  // namespace

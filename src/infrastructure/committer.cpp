@@ -158,7 +158,7 @@ bool Committer::wait_for_work(std::unique_lock<std::mutex>& lock) {
 }
 
 Batch Committer::next_batch() {
-    if (incoming_.empty()) return {};
+    if (incoming_.empty() || engine_.wants_a_turn(clock_.now())) return {};
     Incoming next = std::move(incoming_.front());
     incoming_.pop_front();
     waiting_.rows -= next.load.rows;
@@ -190,6 +190,19 @@ void Committer::log_room(StoreRoom room) {
     }
 }
 
+// Once for as long as a duty fails in the same way.
+void Committer::log_duties(const std::vector<DutyRun>& runs) {
+    for (const DutyRun& run : runs) {
+        std::string& last = failed_duties_[run.duty];
+        if (std::exchange(last, run.error) == run.error || run.error.empty()) continue;
+        std::string fields = R"("duty":)";
+        append_json_string(fields, run.duty);
+        fields += R"(,"error":)";
+        append_json_string(fields, run.error);
+        log::warn("a duty has failed; it is tried again", fields);
+    }
+}
+
 void Committer::commit(Batch batch) {
     auto answers = std::make_shared<Batch>(std::move(batch));
     const Timestamp start = clock_.now();
@@ -198,6 +211,7 @@ void Committer::commit(Batch batch) {
     telemetry_.committed(ran.counts);
     log_health(ran.counts.failure);
     log_room(ran.counts.room);
+    log_duties(ran.counts.duties);
     if (wakeups_) wakeups_->announce(ran.news);
     // Moved: what was not answered must be dropped on the I/O thread.
     deliver_(std::move(answers), std::move(ran.touched));

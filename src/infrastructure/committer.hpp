@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -61,6 +62,7 @@ class Committer : public CommandQueue {
     void commit(Batch batch);
     void log_health(const std::string& failure);
     void log_room(StoreRoom room);
+    void log_duties(const std::vector<DutyRun>& runs);
 
     Engine& engine_;
     Clock& clock_;
@@ -69,6 +71,7 @@ class Committer : public CommandQueue {
     Wakeups* wakeups_;
     std::string last_failure_;
     StoreRoom last_room_ = StoreRoom::roomy;
+    std::map<std::string_view, std::string> failed_duties_;  // and why
 
     std::mutex mutex_;
     std::condition_variable arrived_;

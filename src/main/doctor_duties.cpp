@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "application/duties.hpp"
 #include "infrastructure/postgres/backlog.hpp"
 #include "infrastructure/postgres/clock_row.hpp"
@@ -17,16 +19,21 @@ using namespace std::chrono_literals;
 
 // What is due for longer than this, a running engine would have dealt with.
 constexpr Duration grace = 1min;
+// Keys go with the next commit, and there may be none for long; jobs, on PostgreSQL, with their
+// week.
+constexpr Duration grace_of_keys = 24h;
+constexpr Duration grace_of_jobs = 8 * 24h;
 
-DutyBacklog backlog_of(const Config& config) {
+// As it was so long ago, of what is still there.
+DutyBacklog backlog_of(const Config& config, Duration ago) {
     BacklogQuestion question{.idempotency_memory = config.idempotency_memory,
                              .retention = retention_of(config)};
     if (is_postgres(config.store)) {
         postgres::Connection connection({.url = config.store, .schema = config.store_schema});
-        question.now = postgres::server_now(connection) + postgres::read_ahead(connection) - grace;
+        question.now = postgres::server_now(connection) + postgres::read_ahead(connection) - ago;
         return postgres::look_at_backlog(connection, question);
     }
-    question.now = SystemClock().now() - grace;
+    question.now = SystemClock().now() - ago;
     return sqlite::look_at_backlog(config.store.substr(sqlite_scheme.size()), question);
 }
 
@@ -37,14 +44,50 @@ void tell(Findings& out, DutyName duty, std::int64_t overdue, std::string_view o
                  "start an engine; if one runs, look at its log and its sluice_duty_ metrics");
 }
 
+void tell_of_keys(const Config& config, const DutyBacklog& seen, Findings& out) {
+    const std::string subject = fmt::format("duty {}", duty::keys.name);
+    const std::int64_t late = backlog_of(config, grace_of_keys).keys;
+    if (late == 0) {
+        return out.good(subject,
+                        fmt::format("{} keys are forgotten with the next commits", seen.keys));
+    }
+    out.doubtful(
+        subject, fmt::format("{} keys should have been forgotten a day ago", late),
+        "start an engine; if one takes jobs, look at its log and its sluice_duty_ metrics");
+}
+
+// What is needed stays however old it is; so only very much of it is worth a look.
 void tell_of_retention(const Config& config, const DutyBacklog& seen, Findings& out) {
     const std::string subject = fmt::format("duty {}", duty::retention.name);
     if (retention_of(config) == Retention{}) {
         return out.good(subject, "ended jobs are kept for ever");
     }
     const bool is_more = seen.old_jobs == backlog_counted;
-    out.good(subject, fmt::format("{}{} jobs are past their retention, what is needed among them",
-                                  is_more ? "more than " : "", seen.old_jobs));
+    const std::string detail =
+        fmt::format("{}{} jobs are past their retention, what is needed among them",
+                    is_more ? "more than " : "", seen.old_jobs);
+    if (!is_more || backlog_of(config, grace_of_jobs).old_jobs < backlog_counted) {
+        return out.good(subject, detail);
+    }
+    out.doubtful(subject, detail + ", most of them for more than a week",
+                 "start an engine with this retention; if one runs, look at its log and its "
+                 "sluice_duty_ metrics, and at what keeps them (docs/operations.md, Retention)");
+}
+
+// Of these the store shows nothing.
+void tell_of_others(bool is_shared, Findings& out) {
+    std::vector<DutyName> others{duty::workers, duty::streams, duty::stuck, duty::access,
+                                 duty::seal};
+    if (is_shared) {
+        others.insert(others.end(), {duty::old_windows, duty::older_nodes, duty::left_behind,
+                                     duty::vacuum, duty::elsewhere});
+    }
+    for (const DutyName& other : others) {
+        out.good(fmt::format("duty {}", other.name),
+                 fmt::format("a running engine tells when it last ran: "
+                             "sluice_duty_last_run_seconds{{duty=\"{}\"}}",
+                             other.name));
+    }
 }
 
 void tell_of_windows(const DutyBacklog& seen, Findings& out) {
@@ -61,13 +104,13 @@ void tell_of_windows(const DutyBacklog& seen, Findings& out) {
 void look_at_duties(const Config& config, Findings& out) {
     try {
         if (config.store == "memory:" || !store_exists(config)) return;
-        const DutyBacklog seen = backlog_of(config);
+        const DutyBacklog seen = backlog_of(config, grace);
         tell(out, duty::deadlines, seen.deadlines, "deadline");
         tell(out, duty::leases, seen.leases, "lease");
-        out.good(fmt::format("duty {}", duty::keys.name),
-                 fmt::format("{} keys are forgotten with the next commits", seen.keys));
+        tell_of_keys(config, seen, out);
         tell_of_retention(config, seen, out);
         if (is_postgres(config.store)) tell_of_windows(seen, out);
+        tell_of_others(is_postgres(config.store), out);
     } catch (const std::runtime_error&) {
         // What is wrong with the store itself was said before.
     }

@@ -5,8 +5,8 @@
 
 namespace sluice {
 
-// A line for each duty whose backlog the store shows: how much is overdue. The rest is in the
-// metrics of a running engine.
+// A line for each duty: how much is overdue where the store shows it, or else where a running
+// engine tells of it.
 void look_at_duties(const Config& config, Findings& out);
 
 }  // namespace sluice

@@ -126,6 +126,38 @@ TEST_P(StoreContract, RemoveLeavesNothingOfTheJobAndAllOfTheOthers) {
     EXPECT_EQ(list({}), Ids{});
 }
 
+TEST_P(StoreContract, AJobWithManyLinesIsGoneWithTheFirstPartAndItsLinesGoInTheNext) {
+    Job job = put_running(spec(1));
+    job.now.log_seq = 2 * rows_at_once + 10;
+    finish(ended(job, JobState::succeeded, at(1)));
+    finish(ended(put(spec(2)), JobState::canceled, at(1)));
+    commit([](Session& session) {
+        session.history().append(std::vector{event(1, 1), event(2, 1)});
+        std::vector<LogLine> lines{log_line(2, 1)};
+        for (std::int64_t seq = 1; seq <= 2 * rows_at_once + 10; ++seq) {
+            lines.push_back(log_line(1, seq));
+        }
+        session.history().append(lines);
+    });
+    int parts = 0;
+    for (bool is_gone = false; !is_gone && parts < 10; ++parts) {
+        for (const EndedJob& left : ended_of(*store)) {
+            EXPECT_EQ(left.is_rest, left.id == JobId{1} && parts > 0);
+        }
+        commit([&](Session& session) { is_gone = session.archive().remove_part(JobId{1}); });
+        EXPECT_EQ(find(JobId{1}), std::nullopt);
+        EXPECT_EQ(list({}), Ids{{2}});
+        reopen();
+    }
+
+    EXPECT_LE(parts, 3);
+    const auto reader = store->reader();
+    EXPECT_TRUE(reader->events(JobId{1}, 0, 10).empty());
+    EXPECT_TRUE(reader->logs(JobId{1}, 0, 10).empty());
+    EXPECT_EQ(reader->logs(JobId{2}, 0, 10).size(), 1u);
+    EXPECT_EQ(ended_of(*store).size(), 1u);
+}
+
 TEST_P(StoreContract, RollbackUndoesRemove) {
     const Job job = finish(ended(put_running(spec(1)), JobState::succeeded, at(1)));
     commit([](Session& session) { session.history().append(std::vector{event(1, 1)}); });

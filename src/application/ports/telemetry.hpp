@@ -17,6 +17,7 @@ struct DutyRun {
     std::int64_t items = 0;  // what it dealt with
     Timestamp at{};
     bool failed = false;  // nothing of it was kept
+    std::string error{};  // of one that failed by itself, without the commands beside it
 };
 
 // What one commit did.

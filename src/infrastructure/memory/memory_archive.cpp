@@ -60,4 +60,9 @@ void MemoryArchive::remove(std::span<const JobId> ids) {
     }
 }
 
+bool MemoryArchive::remove_part(JobId id) {
+    remove({&id, 1});
+    return true;
+}
+
 }  // namespace sluice

@@ -118,6 +118,7 @@ class MemoryArchive : public ArchiveStore {
     std::vector<EndedJob> ended(JobId after, JobId before, int limit) override;
     std::vector<JobId> unneeded(std::span<const JobId> ids) override;
     void remove(std::span<const JobId> ids) override;
+    bool remove_part(JobId id) override;
 
   private:
     MemoryWork& work_;

@@ -17,10 +17,11 @@ SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamesp
 constexpr Query read_last_step{"", "SELECT coalesce(max(number), 0) FROM sluice.migration"};
 
 // Seats are renewed for two minutes every other second; see tick.cpp for which nodes count.
-constexpr const char* shut_out = "LOCK TABLE sluice.seat IN ACCESS EXCLUSIVE MODE";
-constexpr Query list_living{"", R"sql(
-SELECT coalesce(string_agg(DISTINCT name, ', '), '') FROM sluice.seat
-WHERE until > now() + interval '105 seconds')sql"};
+constexpr const char* shut_out = "LOCK TABLE {}.seat IN ACCESS EXCLUSIVE MODE";
+constexpr const char* list_living = R"sql(
+SELECT coalesce(string_agg(DISTINCT name, ', '), '') FROM {}.seat
+WHERE until > now() + interval '105 seconds')sql";
+constexpr Query has_seats{"", "SELECT to_regclass($1::text || '.seat') IS NOT NULL"};
 
 struct Found {
     bool former = false;
@@ -64,6 +65,15 @@ SchemaName former_schema() {
     return *SchemaName::resolve("sluice");
 }
 
+std::string living_nodes(Connection& connection, const SchemaName& schema) {
+    const Result seats = connection.ask(has_seats, Params(schema.quoted()));
+    if (!Row(seats, 0).flag()) return "";
+    connection.execute(fmt::format(shut_out, schema.quoted()));
+    const std::string text = fmt::format(list_living, schema.quoted());
+    const Result living = connection.ask({"", text});
+    return Row(living, 0).text();
+}
+
 bool is_in_former_schema(Connection& connection) {
     const Found found = find(connection);
     return found.former && !found.own && is_of_that_time(connection);
@@ -79,9 +89,7 @@ void move_former_store(Connection& connection) {
             "and try again, or keep the name with store_schema = \"sluice\"",
             schema));
     }
-    connection.execute(shut_out);
-    const Result living = connection.ask(list_living);
-    const std::string nodes = Row(living, 0).text();
+    const std::string nodes = living_nodes(connection, former_schema());
     if (!nodes.empty()) {
         throw std::runtime_error(fmt::format(
             "engines of an earlier version still use the schema \"sluice\": {}. This version "

@@ -13,6 +13,10 @@ bool is_in_former_schema(Connection& connection);
 
 SchemaName former_schema();
 
+// The names of the nodes that use the store in this schema; empty: none does, or there is no store.
+// None comes to it until the transaction that is open has ended.
+std::string living_nodes(Connection& connection, const SchemaName& schema);
+
 // Renames the former schema to that of the connection, in the transaction that is open, in which no
 // other node migrates. What stays under the former name is a sign that no version can take for a
 // store of its own: an engine of the earlier version that is started again refuses, rather than to

@@ -116,6 +116,19 @@ TEST_F(PostgresFormerSchema, StaysWhileEnginesOfTheEarlierVersionUseIt) {
     EXPECT_TRUE(holds("count(*) = 1 FROM sluice.lane"));
 }
 
+// A node of the earlier version would go on without the hashes that all events and lines have now.
+TEST_F(PostgresFormerSchema, IsNotMigratedBesideSuchEnginesUnderItsOwnNameEither) {
+    add_node("10 seconds");
+
+    const std::string refusal = refusal_of(in_schema("sluice"));
+
+    EXPECT_NE(refusal.find("old@host:7"), std::string::npos) << refusal;
+    EXPECT_NE(refusal.find("stop them all"), std::string::npos) << refusal;
+    EXPECT_TRUE(holds("max(number) = 4 FROM sluice.migration"));
+    connection.execute("DELETE FROM sluice.seat");
+    EXPECT_EQ(refusal_of(in_schema("sluice")), "");
+}
+
 TEST_F(PostgresFormerSchema, IsNotHeldByANodeThatDiedAWhileAgo) {
     add_node("20 seconds");
 

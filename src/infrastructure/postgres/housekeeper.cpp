@@ -8,17 +8,16 @@
 #include "domain/json_text.hpp"
 #include "infrastructure/boot_clock.hpp"
 #include "infrastructure/log.hpp"
+#include "infrastructure/postgres/table_rows.hpp"
 #include "infrastructure/postgres/windows.hpp"
+#include "infrastructure/postgres/write_queries.hpp"
 
 namespace sluice::postgres {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration windows_period = 1h;
-constexpr Duration drop_period = 10min;
-constexpr Duration vacuum_period = 5s;
-constexpr Duration rest_after_failure = 10s;
+constexpr Duration retry_after_failure = 1min;
 constexpr Millis answer_patience = 90s;
 
 // The server's own vacuum comes once a minute. Until then claims step over what was deleted, and
@@ -37,10 +36,27 @@ WHERE j.project IS NOT NULL AND d.id = j.id AND d.project IS NULL
     AND (SELECT applied_at > (extract(epoch FROM now()) - 7 * 86400) * 1000000
          FROM migration WHERE number = 4))sql";
 constexpr const char* name_entities = R"sql(
-UPDATE done d SET entity_id = j.entity_id, type = j.type FROM job j
-WHERE j.entity_id IS NOT NULL AND d.id = j.id AND d.state = 2 AND d.entity_id IS NULL
+UPDATE done d SET type = j.type, success_for = octet_length(j.tenant) || ':' || j.tenant
+    || coalesce(octet_length(j.entity_type) || ':' || j.entity_type, '0:')
+    || octet_length(j.entity_id) || ':' || j.entity_id
+FROM job j
+WHERE j.entity_id IS NOT NULL AND d.id = j.id AND d.state = 2 AND d.success_for IS NULL
     AND (SELECT applied_at > (extract(epoch FROM now()) - 7 * 86400) * 1000000
-         FROM migration WHERE number = 8))sql";
+         FROM migration WHERE number = 11))sql";
+
+// Keys that nobody holds and at which jobs are parked. Each free key has one of them in ready, but
+// when a session that had passed over a job's row, and the one that had it, both ended without
+// seeing what the other did, as when a node dies at that moment.
+constexpr Query find_free_keys{"find_free_keys", R"sql(
+WITH RECURSIVE at (tenant, key) AS (
+    (SELECT tenant, key FROM parked ORDER BY tenant, key LIMIT 1)
+    UNION ALL
+    SELECT n.tenant, n.key FROM at CROSS JOIN LATERAL (
+        SELECT p.tenant, p.key FROM parked p WHERE (p.tenant, p.key) > (at.tenant, at.key)
+        ORDER BY p.tenant, p.key LIMIT 1) n)
+SELECT tenant, key FROM at
+WHERE NOT EXISTS (SELECT FROM held h WHERE h.tenant = at.tenant AND h.key = at.key)
+LIMIT 200)sql"};
 
 }  // namespace
 
@@ -78,50 +94,60 @@ void Housekeeper::run() {
         const bool is_busy = std::exchange(is_busy_, false);
         lock.unlock();
         try {
-            if (since_boot() >= rest_until_) work(is_busy);
+            work(is_busy);
         } catch (const std::runtime_error& failure) {
             disconnect();
             log_failure(failure.what());
-            rest_until_ = since_boot() + rest_after_failure;
         }
         lock.lock();
     }
 }
 
+// One row of the table.
+struct Housekeeper::Duty {
+    DutyName name;
+    enum { always, with_retention, when_busy } when;
+    Duration period;  // until the next run
+    int (Housekeeper::*run)();
+};
+
+std::span<const Housekeeper::Duty> Housekeeper::table() {
+    static constexpr Duty rows[] = {
+        {duty::windows, Duty::always, 1h, &Housekeeper::add_windows},
+        {duty::older_nodes, Duty::always, 1h, &Housekeeper::fill_in},
+        {duty::old_windows, Duty::with_retention, 10min, &Housekeeper::drop_windows},
+        {duty::left_behind, Duty::always, 10s, &Housekeeper::promote_left_behind},
+        {duty::vacuum, Duty::when_busy, 5s, &Housekeeper::vacuum},
+    };
+    static_assert(std::size(rows) == duties_count);
+    return rows;
+}
+
+// A duty that keeps failing must not keep the others from their turn, so its next time is set
+// before it runs. One that takes long, as a vacuum that something old keeps from cleaning up, would
+// be at it all the time.
 void Housekeeper::work(bool is_busy) {
-    if (since_boot() >= windows_due_) {
-        run_duty(duty::windows, [this] {
-            ensure_windows(connection(), time_.now());
-            return 0;
-        });
-        windows_due_ = since_boot() + windows_period;
-        run_duty(duty::older_nodes, [this] {
-            connection().execute(name_projects);
-            connection().execute(name_entities);
-            return 0;
-        });
-    }
-    if (options_.retention != Retention{} && since_boot() >= drop_due_) {
-        run_duty(duty::old_windows, [this] { return drop_windows(); });
-        drop_due_ = since_boot() + drop_period;
-    }
-    if (is_busy && since_boot() >= vacuum_due_) {
+    for (std::size_t i = 0; i < due_.size(); ++i) {
+        const Duty& duty = table()[i];
         const Duration start = since_boot();
-        run_duty(duty::vacuum, [this] { return vacuum(); });
-        // When something old keeps it from cleaning up it would be at it all the time.
-        const Duration took = since_boot() - start;
-        vacuum_due_ = since_boot() + std::max(vacuum_period, 10 * took);
+        const bool is_wanted =
+            (duty.when != Duty::with_retention || options_.retention != Retention{}) &&
+            (duty.when != Duty::when_busy || is_busy);
+        if (!is_wanted || start < due_[i]) continue;
+        due_[i] = start + retry_after_failure;
+        run_duty(duty);
+        due_[i] = since_boot() + std::max(duty.period, 10 * (since_boot() - start));
     }
     last_failure_.clear();
 }
 
-void Housekeeper::run_duty(DutyName name, const std::function<int()>& work) {
-    DutyRun run{.duty = name.name, .at = time_.now(), .failed = true};
+void Housekeeper::run_duty(const Duty& duty) {
+    DutyRun run{.duty = duty.name.name, .at = time_.now(), .failed = true};
     const auto tell = [&] {
         if (options_.on_duty) options_.on_duty(run);
     };
     try {
-        run.items = work();
+        run.items = (this->*duty.run)();
     } catch (const std::runtime_error&) {
         tell();
         throw;
@@ -149,6 +175,17 @@ void Housekeeper::disconnect() {
     connection_.reset();
 }
 
+int Housekeeper::add_windows() {
+    ensure_windows(connection(), time_.now());
+    return 0;
+}
+
+int Housekeeper::fill_in() {
+    connection().execute(name_projects);
+    connection().execute(name_entities);
+    return 0;
+}
+
 // Once it has dropped what it can, the engine removes one by one what can go of the rest.
 int Housekeeper::drop_windows() {
     const DroppedWindows dropped =
@@ -159,6 +196,31 @@ int Housekeeper::drop_windows() {
     }
     cluster_.thinned_below = dropped.past_below;
     return static_cast<int>(dropped.dates.size());
+}
+
+// Claims find what became ready with their node's next tick.
+int Housekeeper::promote_left_behind() {
+    const Connection::Ticket asked = connection().post(find_free_keys);
+    connection().sync();
+    const Result found = connection().take(asked);
+    TableKeys<tables::held_table> keys;
+    for (int i = 0; i < found.rows(); ++i) {
+        Row row(found, i);
+        const std::string tenant = row.text();
+        const std::string key = row.text();
+        keys.add(tables::HeldKey{tenant, key});
+    }
+    if (keys.empty()) return 0;
+    const Connection::Ticket promoting = connection().post(sql::promote_parked, Params(keys));
+    connection().sync();
+    const Result promoted = connection().take(promoting);
+    int jobs = 0;
+    for (int i = 0; i < promoted.rows(); ++i) {
+        Row row(promoted, i);
+        row.skip(1);
+        jobs += row.small();
+    }
+    return jobs;
 }
 
 // Each table by itself, since VACUUM is no part of a transaction. Its end is not cut off: that

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 
@@ -14,8 +16,9 @@
 namespace sluice::postgres {
 
 // What the node with the duty does for the tables now and then: adds windows, drops those that are
-// over, vacuums the queue, and fills in what nodes of an older version left out. It may take
-// seconds, so it has a thread and a connection of its own. Harmless when two do it at once.
+// over, vacuums the queue, lets jobs forward that were left behind at a key, and fills in what
+// nodes of an older version left out. It may take seconds, so it has a thread and a connection of
+// its own. Harmless when two do it at once.
 class Housekeeper {
   public:
     struct Options {
@@ -36,22 +39,26 @@ class Housekeeper {
   private:
     void run();
     void work(bool is_busy);
-    // Runs the work, which returns how much it has dealt with, and tells of it.
-    void run_duty(DutyName name, const std::function<int()>& work);
+    struct Duty;
+    static constexpr std::size_t duties_count = 5;
+    static std::span<const Duty> table();
+    void run_duty(const Duty& duty);  // and tells of it
+    // Each returns how much it has dealt with.
+    int add_windows();
+    int fill_in();
+    int drop_windows();
+    int promote_left_behind();
+    int vacuum();
+
     Connection& connection();
     void disconnect();
-    int drop_windows();
-    int vacuum();
     void log_failure(const std::string& failure);
 
     const Options options_;
     Cluster& cluster_;
     const ClusterTime& time_;
     std::unique_ptr<Connection> connection_;
-    Duration windows_due_{};  // since boot, as the others
-    Duration drop_due_{};
-    Duration vacuum_due_{};
-    Duration rest_until_{};
+    std::array<Duration, duties_count> due_{};  // of each row of the table, since boot
     std::string last_failure_;
 
     std::mutex mutex_;

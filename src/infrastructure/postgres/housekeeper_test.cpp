@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <map>
+#include <mutex>
+#include <set>
 #include <thread>
 
 #include "infrastructure/boot_clock.hpp"
@@ -28,14 +32,21 @@ class PostgresHousekeeper : public testing::Test {
         return Row(result, 0).integer();
     }
 
-    bool eventually_one(
-        const std::string& text, const std::function<void()>& meanwhile = [] {}) {
+    static bool eventually(const std::function<bool()>& holds) {
         for (const Duration end = since_boot() + 30s; since_boot() < end;) {
-            if (ask(text) == 1) return true;
-            meanwhile();
+            if (holds()) return true;
             std::this_thread::sleep_for(10ms);
         }
         return false;
+    }
+
+    bool eventually_one(
+        const std::string& text, const std::function<void()>& meanwhile = [] {}) {
+        return eventually([&] {
+            if (ask(text) == 1) return true;
+            meanwhile();
+            return false;
+        });
     }
 
     Housekeeper::Options options(Duration retention) const {
@@ -78,9 +89,30 @@ SELECT id, CASE id WHEN 3 THEN 2 ELSE 3 END, 1, 1, 0, 2, sha256('') FROM job)sql
     EXPECT_TRUE(
         eventually_one("SELECT count(*) FROM done WHERE id = 1 AND project = 'p' AND type = 't'"));
     EXPECT_TRUE(
-        eventually_one("SELECT count(*) FROM done WHERE id = 3 AND entity_id = 's' AND type = 't'"))
+        eventually_one("SELECT count(*) FROM done WHERE id = 3 AND type = 't' "
+                       "AND success_for = '7:default4:site1:s'"))
         << "what the success was about";
     EXPECT_EQ(ask("SELECT count(*) FROM done WHERE project IS NULL AND type IS NULL"), 2);
+}
+
+// One key is held, the other one is not.
+TEST_F(PostgresHousekeeper, LetsJobsForwardThatWereLeftBehindAtAFreeKey) {
+    connection.execute(R"sql(
+INSERT INTO job
+SELECT n, 'default', 'q', 't', 0, n, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, NULL, false, false,
+    NULL, NULL, NULL, NULL, NULL, NULL, sha256(''), sha256(''), '1'
+FROM generate_series(1, 3) n;
+INSERT INTO lane (id, tenant, queue, type) VALUES (1, 'default', 'q', 't');
+INSERT INTO held VALUES ('default', 'held', 9);
+INSERT INTO parked VALUES ('default', 'held', 1, 0, 1, '4:held'),
+    ('default', 'free', 1, 0, 2, '4:free'), ('default', 'free', 1, 0, 3, '4:free'))sql");
+    Housekeeper housekeeper(options(0s), cluster);
+
+    housekeeper.look_around(false);
+
+    EXPECT_TRUE(eventually_one("SELECT count(*) FROM ready WHERE id = 2 AND keys = '4:free'"));
+    EXPECT_EQ(ask("SELECT count(*) FROM ready"), 1) << "one is enough";
+    EXPECT_EQ(ask("SELECT count(*) FROM parked WHERE key = 'held'"), 1);
 }
 
 TEST_F(PostgresHousekeeper, KeepsEverythingWhenNothingIsSaid) {
@@ -109,6 +141,30 @@ TEST_F(PostgresHousekeeper, VacuumsWhatIsLittered) {
     // cleaning.
     EXPECT_TRUE(eventually_one("SELECT vacuum_count > 0 AND n_dead_tup = 0" + counts,
                                [&] { housekeeper.look_around(true); }));
+}
+
+TEST_F(PostgresHousekeeper, GoesOnWithTheOthersWhenOneDutyFails) {
+    time.set(time.now() + 100 * 24h);
+    connection.execute("ALTER FUNCTION add_window RENAME TO hidden");
+    std::mutex mutex;
+    std::map<std::string_view, int> failed;
+    std::set<std::string_view> good;
+    Housekeeper::Options with_ears = options(30 * 24h);
+    with_ears.on_duty = [&](const DutyRun& run) {
+        const std::lock_guard lock(mutex);
+        if (run.failed) ++failed[run.duty];
+        if (!run.failed) good.insert(run.duty);
+    };
+    const std::set<std::string_view> others{"older_nodes", "old_windows", "vacuum"};
+    Housekeeper housekeeper(with_ears, cluster);
+
+    EXPECT_TRUE(eventually([&] {
+        housekeeper.look_around(true);
+        const std::lock_guard lock(mutex);
+        return std::includes(good.begin(), good.end(), others.begin(), others.end());
+    }));
+    const std::lock_guard lock(mutex);
+    EXPECT_EQ(failed, (std::map<std::string_view, int>{{"windows", 1}}));
 }
 
 TEST_F(PostgresHousekeeper, StopsInTheMiddleOfAStatement) {

@@ -11,6 +11,7 @@
 #include "application/json_values.hpp"
 #include "infrastructure/job_rows.hpp"
 #include "infrastructure/postgres/clock_row.hpp"
+#include "infrastructure/postgres/former_schema.hpp"
 #include "infrastructure/postgres/migrations.hpp"
 #include "infrastructure/postgres/settings.hpp"
 #include "infrastructure/postgres/work.hpp"
@@ -55,6 +56,17 @@ void await_later_numbers(const ClusterTime& time, std::int64_t last_id) {
             "or wait until it has caught up");
     }
     while (!is_before(last_id, time.now())) std::this_thread::sleep_for(clock_pause);
+}
+
+// To migrate such a target would rename a store that has nothing to do with the copy.
+void refuse_former_store(const ConnectOptions& options) {
+    Connection connection(options);
+    if (!is_in_former_schema(connection)) return;
+    throw std::runtime_error(fmt::format(
+        "the target has the store of an earlier version in its schema \"sluice\", which the first "
+        "migration of \"{0}\" would rename: bring that one up to date first (sluice migrate up, "
+        "with the store_schema that it is to have), or copy to another database",
+        connection.schema().text()));
 }
 
 void make_windows(JobReader& source, Connection& connection, KnownWindows& windows) {
@@ -273,6 +285,7 @@ void commit(Connection& connection) {
 
 Imported import_store(WholeStore& source, const Database& target, const OnImport& on_import) {
     Cluster cluster(target, "sluice store copy");
+    refuse_former_store(cluster.connect_options());
     migrate(cluster.connect_options());
     ConnectOptions options = cluster.connect_options();
     options.answer_patience = patience;

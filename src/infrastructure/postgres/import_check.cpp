@@ -67,6 +67,14 @@ void check_entity_events(EntityReader& source, EntityReader& copy, const EntityK
     }
 }
 
+void check_chain(EntityReader& copy, const Entity& entity) {
+    std::int64_t events = 0;
+    bool covered = true;
+    const std::optional<HistoryBreak> broken = verify_entity(copy, entity, events, covered);
+    if (!broken) return;
+    fail(fmt::format("{} event {}: {}", subject_of(*broken), broken->seq, broken->what));
+}
+
 void check_entities(EntityReader& source, EntityReader& copy) {
     const EntityFilter all{.tenant = ""};
     for (std::int64_t before = newest_entity;;) {
@@ -75,7 +83,10 @@ void check_entities(EntityReader& source, EntityReader& copy) {
             fail(fmt::format("entities with numbers below {} differ", before));
         }
         if (entities.empty()) return;
-        for (const Entity& entity : entities) check_entity_events(source, copy, entity.key);
+        for (const Entity& entity : entities) {
+            check_entity_events(source, copy, entity.key);
+            check_chain(copy, entity);
+        }
         before = entities.back().number;
     }
 }

@@ -41,7 +41,7 @@ EntityEvent event(const Entity& entity, std::int64_t seq) {
             .at = at(1),
             .action = odd_text,
             .from = is_first ? "" : "draft",
-            .to = "live",
+            .to = is_first ? "draft" : entity.state,
             .actor = odd_text,
             .job = is_first ? std::nullopt : std::optional(JobId{7}),
             .detail = is_first ? "" : R"({"a":1})"};
@@ -119,6 +119,21 @@ TEST_F(ImportEntitiesTest, NoticesWhateverDiffersFromTheSource) {
         EXPECT_THROW(check_after(change), std::runtime_error) << change;
         connection.roll_back();
     }
+}
+
+TEST_F(ImportEntitiesTest, RefusesASourceWithAnEntityWhoseChainIsBroken) {
+    Entity broken = site(1, "a");
+    broken.head = sha256("another last event");
+    fill_source({broken});
+
+    try {
+        import();
+        FAIL() << "was not refused";
+    } catch (const std::runtime_error& error) {
+        EXPECT_NE(std::string(error.what()).find("site a of tenant default"), std::string::npos)
+            << error.what();
+    }
+    EXPECT_EQ(target.open()->reader()->entities().count({}), 0);
 }
 
 TEST_F(ImportEntitiesTest, RefusesATargetThatHasEntities) {

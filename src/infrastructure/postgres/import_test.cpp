@@ -9,8 +9,11 @@
 
 #include "application/verify_history.hpp"
 #include "infrastructure/postgres/clock_row.hpp"
+#include "infrastructure/postgres/former_schema.hpp"
+#include "infrastructure/postgres/migrations.hpp"
 #include "infrastructure/sqlite/sqlite_store.hpp"
 #include "infrastructure/sqlite/stopped_store.hpp"
+#include "tests/support/postgres.hpp"
 #include "tests/support/test_database.hpp"
 #include "tests/support/test_engine.hpp"
 
@@ -182,6 +185,7 @@ TEST_F(ImportTest, CopiesEveryKindOfJobAndAnEngineGoesOnWithThem) {
     EXPECT_EQ(copied.events, count("event"));
     EXPECT_EQ(count("held"), 1 + 1 + 3) << "door, window, and those of the odd one";
     EXPECT_EQ(count("blocker"), 1);
+    EXPECT_GE(count("open_dependency"), 1) << "what open jobs depend on is needed";
     EXPECT_EQ(count("timed"), 1);
     EXPECT_EQ(source_bytes(), before);
 
@@ -349,6 +353,23 @@ TEST_F(ImportTest, LeavesNothingBehindWhenItBreaks) {
     }
     on_import = [](ImportStage, const Imported&) {};
     EXPECT_EQ(import().jobs, 1000);
+}
+
+// To migrate the target would rename it, and make it a store of the copy's name.
+TEST_F(ImportTest, LeavesTheStoreOfAnEarlierVersionAlone) {
+    open_source();
+    const Database place{fresh_database(), *SchemaName::resolve("staging")};
+    Connection connection({.url = place.url});
+    migrate({.url = place.url, .schema = former_schema()},
+            embedded_migrations().first(last_step_in_former_schema));
+    sqlite::StoppedStore source(path);
+
+    EXPECT_THROW(import_store(source, place, on_import), std::runtime_error);
+
+    const Result found = connection.ask(
+        {"",
+         "SELECT to_regclass('sluice.job') IS NOT NULL AND to_regnamespace('staging') IS NULL"});
+    EXPECT_TRUE(Row(found, 0).flag());
 }
 
 }  // namespace

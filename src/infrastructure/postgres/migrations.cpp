@@ -1,5 +1,9 @@
 #include "infrastructure/postgres/migrations.hpp"
 
+#include <fmt/format.h>
+
+#include <stdexcept>
+
 #include "infrastructure/postgres/former_schema.hpp"
 
 namespace sluice::postgres {
@@ -24,13 +28,16 @@ INSERT INTO migration (number, name, checksum, applied_at)
 VALUES ($1::int4, $2::text, $3::text,
     (extract(epoch FROM clock_timestamp()) * 1000000)::int8))sql"};
 
-// The lock ends with the transaction, whatever becomes of this process and of a pooler in between.
-// Its number is the word "sluice" in ASCII. It is waited for in turns that are shorter than the
-// patience of a connection; once it is held, a step may take as long as it needs.
+// The locks end with the transaction, whatever becomes of this process and of a pooler in between.
+// Each schema has one, which may not be there yet; the number beside its name is any constant. What
+// may rename the former schema has another one, too: the word "sluice" in ASCII, by which earlier
+// versions lock. They are waited for in turns that are shorter than the patience of a connection;
+// once they are held, a step may take as long as it needs.
 constexpr Query wait_in_turns{"", R"sql(
 SELECT set_config('lock_timeout', '2s', true), set_config('statement_timeout', '0', true),
     set_config('idle_in_transaction_session_timeout', '0', true))sql"};
-constexpr Query lock{"", "SELECT pg_advisory_xact_lock(126909663503205)"};
+constexpr Query lock{"", "SELECT pg_advisory_xact_lock(7310003, hashtext($1::text))"};
+constexpr Query lock_former{"", "SELECT pg_advisory_xact_lock(126909663503205)"};
 constexpr Query wait_forever{"", "SELECT set_config('lock_timeout', '0', true)"};
 
 // The steps up to this one were written when the schema had one name only, and say it. What was
@@ -82,13 +89,16 @@ std::vector<AppliedMigration> applied_migrations(Connection& connection) {
     return was_moved ? applied_migrations(connection) : applied;  // by another node, just now
 }
 
-// Begins a transaction that is the only one of its kind until it ends.
+// Begins a transaction that is the only one of its kind in its schema until it ends.
 void begin_alone(Connection& connection) {
     while (true) {
         connection.begin();
         try {
             connection.send(wait_in_turns);
-            connection.send(lock);
+            connection.send(lock, Params(connection.schema().text()));
+            const bool may_rename =
+                connection.schema() == former_schema() || is_in_former_schema(connection);
+            if (may_rename) connection.send(lock_former);
             connection.ask(wait_forever);
             return;
         } catch (const ConnectionLost&) {
@@ -106,6 +116,21 @@ void make_place(Connection& connection) {
     if (!places.table) connection.execute(create_table);
 }
 
+// Nodes of versions that lack one of the steps up to this one leave out what all others rely on:
+// the hashes of log lines and entities, and what open jobs depend on. So they must be gone before
+// it.
+constexpr int last_step_without_others = 10;
+
+void refuse_beside_others(Connection& connection, const Migration& next) {
+    const std::string nodes = living_nodes(connection, connection.schema());
+    if (nodes.empty()) return;
+    throw std::runtime_error(fmt::format(
+        "engines of an earlier version still use the store: {}. Migration {} changes what every "
+        "engine must write, so no earlier one may work beside it: stop them all and try again (one "
+        "that was killed counts for a quarter of a minute)",
+        nodes, next.name));
+}
+
 // Returns whether there is more to do.
 bool apply_next(Connection& connection, std::span<const Migration> known) {
     begin_alone(connection);
@@ -118,6 +143,7 @@ bool apply_next(Connection& connection, std::span<const Migration> known) {
     }
     if (is_in_former_schema(connection)) move_former_store(connection);
     const Migration& next = missing.front();
+    if (next.number <= last_step_without_others) refuse_beside_others(connection, next);
     make_place(connection);
     connection.execute(text_of(next));
     connection.send(insert_applied, Params(next.number, next.name, checksum_of(next)));

@@ -12,7 +12,8 @@ std::span<const Migration> embedded_migrations();
 // one; the first renames the schema of a store that an earlier version has made
 // (former_schema.hpp). Any number of nodes may do so at once, and each of them may be killed at any
 // moment. Where nothing is missing, this only reads. Throws std::runtime_error, and changes
-// nothing, when the database has a step that this binary does not know or knows with another text.
+// nothing, when the database has a step that this binary does not know or knows with another text,
+// and where engines of an earlier version live that could not work beside this one.
 //
 // The first opens a connection that is patient enough for a step of any length.
 void migrate(ConnectOptions options, std::span<const Migration> known = embedded_migrations());

@@ -114,7 +114,7 @@ TEST_F(PostgresMigrations, FiveNodesMayStartAtOnce) {
 TEST_F(PostgresMigrations, WaitsForAnotherNodeAsLongAsThatTakes) {
     Connection other(options);
     other.begin();
-    other.ask({"", "SELECT pg_advisory_xact_lock(126909663503205)"});
+    other.ask({"", "SELECT pg_advisory_xact_lock(7310003, hashtext('orchestrator'))"});
 
     std::thread node([&] { migrate(options, std::vector{first}); });
     // Longer than one of the turns in which it waits.

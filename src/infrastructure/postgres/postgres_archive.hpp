@@ -13,6 +13,7 @@ class PostgresArchive : public ArchiveStore {
     std::vector<EndedJob> ended(JobId after, JobId before, int limit) override;
     std::vector<JobId> unneeded(std::span<const JobId> ids) override;
     void remove(std::span<const JobId> ids) override;
+    bool remove_part(JobId id) override;
 
   private:
     Work& work_;

@@ -4,6 +4,7 @@
 #include "infrastructure/postgres/backlog.hpp"
 #include "infrastructure/postgres/clock_row.hpp"
 #include "infrastructure/postgres/migrations.hpp"
+#include "infrastructure/postgres/postgres_archive.hpp"
 #include "infrastructure/postgres/windows.hpp"
 #include "support/postgres.hpp"
 
@@ -35,7 +36,12 @@ class PostgresRetention : public testing::Test {
             std::to_string(id.value) +
             ", 't', 'q', 'x', 0, 0, 1, 0, false, false, '', '', '1', 'site', " + text(made.entity) +
             ", " + text(made.depends_on) + ")");
-        if (made.open) return id;
+        if (made.open) {
+            connection.execute("INSERT INTO open_dependency SELECT job_number_in(needed), " +
+                               std::to_string(id.value) + " FROM unnest(string_to_array(" +
+                               text(made.depends_on) + ", ',')) needed");
+            return id;
+        }
         connection.execute(
             "INSERT INTO done (id, state, completed_at, attempt, log_seq, event_seq, "
             "head_hash) VALUES (" +
@@ -93,8 +99,14 @@ TEST_F(PostgresRetention, LeavesAWindowThatAnOpenJobDependsOn) {
     add(later, {.depends_on = std::to_string(needed.value), .open = true});
 
     EXPECT_FALSE(is_dropped(drop()));
-    connection.execute("DELETE FROM job WHERE id = " + std::to_string(later.value));
+    connection.execute("DELETE FROM open_dependency");
     EXPECT_TRUE(is_dropped(drop()));
+}
+
+TEST_F(PostgresRetention, LeavesAWindowWithAnOutcomeThatIsNone) {
+    add({.state = 9});
+
+    EXPECT_FALSE(is_dropped(drop())) << "the row is damaged";
 }
 
 TEST_F(PostgresRetention, LeavesAWindowAsLongAsItsKeysAreRemembered) {
@@ -116,6 +128,54 @@ TEST_F(PostgresRetention, LeavesAWindowWithAnOutcomeThatIsKeptForLonger) {
     EXPECT_FALSE(is_dropped(drop(retention)));
     retention.set(JobState::failed, 11 * week);
     EXPECT_TRUE(is_dropped(drop(retention)));
+}
+
+// With the settings of a committer, and with statistics of an empty queue as with those of a full
+// one. Of ten jobs a few rows each are read, and not what else there is.
+TEST_F(PostgresRetention, ReadsNoMoreOfTheTablesThanItAsksFor) {
+    const std::int64_t first = first_id_at(noon).value;
+    connection.execute(
+        "INSERT INTO job (id, tenant, queue, type, priority, created_at, max_attempts, timeout, "
+        "retry_on_timeout, run_despite_failure, payload_digest, head_hash, payload, depends_on, "
+        "idempotency_key) SELECT " +
+        std::to_string(first) +
+        " + n, 't', 'q', 'x', 0, 0, 1, 0, false, false, '', '', '1', CASE WHEN n > 10000 THEN (" +
+        std::to_string(first) +
+        " + n - 10000)::text END, 'k' || n FROM generate_series(1, 20000) n;"
+        "INSERT INTO done (id, state, completed_at, attempt, log_seq, event_seq, head_hash) "
+        "SELECT id, 2, 0, 1, 0, 3, '' FROM job WHERE depends_on IS NULL;"
+        "INSERT INTO open_dependency SELECT depends_on::int8, id FROM job "
+        "WHERE depends_on IS NOT NULL AND depends_on::int8 > " +
+        std::to_string(first) +
+        " + 100;"
+        "INSERT INTO idempotency SELECT tenant, idempotency_key, 0, '', id FROM job "
+        "WHERE depends_on IS NOT NULL;"
+        "INSERT INTO event SELECT id, 1, 0, NULL, 0, 0, NULL, 0, 0, 'a', NULL, '' FROM job;"
+        "INSERT INTO log SELECT id, 1, 0, 0, 0, 0, 'line', NULL FROM job");
+    std::vector<JobId> free;
+    std::vector<JobId> needed;
+    for (int n = 1; n <= 10; ++n) free.push_back({first + n});
+    for (int n = 101; n <= 110; ++n) needed.push_back({first + n});
+    const auto step = [&] {
+        Connection committer({.url = url, .works_on_queue = true});
+        Cluster cluster({url}, "test");
+        committer.begin();
+        Work work(committer, cluster, {}, noon);
+        PostgresArchive archive(work);
+        EXPECT_EQ(archive.ended({}, JobId{first + 11}, 500).size(), 10u);
+        EXPECT_EQ(archive.unneeded(free), free);
+        EXPECT_EQ(archive.unneeded(needed), std::vector<JobId>{});
+        archive.remove(free);
+        const Result read = committer.ask({"", R"sql(
+SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int8 FROM pg_stat_xact_user_tables)sql"});
+        const std::int64_t rows = Row(read, 0).integer();
+        committer.roll_back();
+        return rows;
+    };
+
+    EXPECT_LT(step(), 500) << "without statistics";
+    connection.execute_alone("ANALYZE");
+    EXPECT_LT(step(), 500) << "with statistics";
 }
 
 TEST_F(PostgresRetention, IsSeenFromOutside) {

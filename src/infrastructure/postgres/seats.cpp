@@ -5,8 +5,10 @@
 namespace sluice::postgres {
 namespace {
 
-// Those who come at once take their seats one after the other: the number is any constant.
-constexpr Query lock_seats{"lock_seats", "SELECT pg_advisory_xact_lock(7310001)"};
+// Those who come to a store at once take their seats one after the other: the number is any
+// constant.
+constexpr Query lock_seats{"lock_seats",
+                           "SELECT pg_advisory_xact_lock(7310001, hashtext(current_schema()))"};
 
 constexpr Query take_new{"take_new_seat", R"sql(
 INSERT INTO seat (number, owner, name, until, commits, last_id)

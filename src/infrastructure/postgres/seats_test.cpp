@@ -9,6 +9,7 @@
 
 #include "infrastructure/postgres/clock_row.hpp"
 #include "infrastructure/postgres/migrations.hpp"
+#include "infrastructure/postgres/windows.hpp"
 #include "tests/support/postgres.hpp"
 
 namespace sluice::postgres {
@@ -134,6 +135,28 @@ TEST(Cluster, HasAnotherOwnerEachTime) {
 
     EXPECT_EQ(owners.size(), 100u);
     EXPECT_GT(*owners.begin(), 0);
+}
+
+// Engines in two schemas of a database have nothing in common: whoever holds all locks by which one
+// of them takes its turn does not stop the other.
+TEST(PostgresSchemas, DoNotWaitForEachOther) {
+    const std::string url = fresh_database();
+    Connection first({.url = url});
+    migrate(first);
+    first.execute(
+        "BEGIN; SELECT pg_advisory_xact_lock(number, hashtext('orchestrator')) "
+        "FROM generate_series(7310001, 7310003) number");
+    const Database second{url, *SchemaName::resolve("team_b")};
+    Connection connection({.url = url, .schema = second.schema});
+    Cluster cluster(second, "node");
+
+    migrate(connection);
+    know_time(connection, cluster.time);
+    connection.execute("SET lock_timeout = '100ms'");
+    ensure_windows(connection, cluster.time.now() + std::chrono::weeks(9));
+    EXPECT_EQ(take_seat(connection, cluster).number, 0);
+
+    first.execute("COMMIT");
 }
 
 }  // namespace

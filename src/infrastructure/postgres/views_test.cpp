@@ -134,5 +134,13 @@ TEST_F(PostgresViews, FindAJobAndTheNewestOnesByTheirIndexes) {
     }
 }
 
+TEST_F(PostgresViews, ShowAJobWhoseDependenciesAreDamaged) {
+    connection.execute(
+        "UPDATE job SET depends_on = '910777000807890945,x,99999999999999999999,' "
+        "WHERE id = 910777000807890946");
+
+    EXPECT_EQ(jobs("depends_on")[1], to_text(some));
+}
+
 }  // namespace
 }  // namespace sluice::postgres

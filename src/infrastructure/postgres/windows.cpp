@@ -9,24 +9,24 @@ namespace {
 constexpr int tick_shift = 22;  // of the milliseconds in an id
 constexpr Timestamp first_week = from_micros(1'577'836'800'000'000);  // 2020-01-01
 constexpr std::int64_t week_millis = 604'800'000;
-constexpr Duration nodes_differ_by = std::chrono::seconds(10);  // in their clocks, at the very most
 
 constexpr Query find_windows{"find_windows", R"sql(
 SELECT substr(c.relname, 5)::int8, pg_get_expr(c.relpartbound, c.oid) LIKE '%MINVALUE%'
 FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
 WHERE i.inhparent = 'job'::regclass ORDER BY 1)sql"};
 
-// The number is any constant: nodes that add windows at once do so one after the other.
+// The number is any constant: nodes of a store that add windows at once do so one after the other.
 constexpr Query lock_windows{"lock_windows", R"sql(
-SELECT set_config('lock_timeout', '2s', true), pg_advisory_xact_lock(7310002))sql"};
+SELECT set_config('lock_timeout', '2s', true),
+    pg_advisory_xact_lock(7310002, hashtext(current_schema())))sql"};
 constexpr Query add_windows{"add_windows",
                             "SELECT add_window(week, false) FROM unnest($1::int8[]) week"};
 
 constexpr Query be_patient{"be_patient", "SELECT set_config('statement_timeout', '60s', true)"};
 
 // Whether a window must stay, from the cheapest reason to the dearest; the first that holds is the
-// last that is looked at. Each job has at most one row in done, so that equal counts mean that all
-// have ended. Cutoffs are by state, from the first one on.
+// last that is looked at. Cutoffs are by state, from the first one on; a state that is none makes
+// the row a damaged one, which stays.
 constexpr Query is_needed{"is_window_needed", R"sql(
 SELECT EXISTS (SELECT FROM lease WHERE id >= $1::int8 AND id < $2::int8)
     OR EXISTS (SELECT FROM requeued WHERE id >= $1::int8 AND id < $2::int8)
@@ -35,20 +35,19 @@ SELECT EXISTS (SELECT FROM lease WHERE id >= $1::int8 AND id < $2::int8)
     OR EXISTS (SELECT FROM parked WHERE id >= $1::int8 AND id < $2::int8)
     OR EXISTS (SELECT FROM timed WHERE id >= $1::int8 AND id < $2::int8)
     OR EXISTS (SELECT FROM ready WHERE id >= $1::int8 AND id < $2::int8)
+    OR EXISTS (SELECT FROM open_dependency o
+               WHERE o.depends_on >= $1::int8 AND o.depends_on < $2::int8
+                   AND NOT EXISTS (SELECT FROM done d WHERE d.id = o.job_id))
     OR EXISTS (SELECT FROM idempotency WHERE at < $4::int8)
     OR EXISTS (SELECT FROM job j JOIN done d ON d.id = j.id
                WHERE j.id >= $1::int8 AND j.id < $2::int8 AND d.id >= $1::int8 AND d.id < $2::int8
                    AND j.entity_id IS NOT NULL AND d.state = 2)
     OR EXISTS (SELECT FROM done
                WHERE id >= $1::int8 AND id < $2::int8
-                   AND completed_at >= ($3::int8[])[state + 1])
-    OR EXISTS (SELECT FROM job j, unnest(string_to_array(j.depends_on, ',')) needed
-               WHERE j.depends_on IS NOT NULL
-                   AND CASE WHEN needed ~ '^[0-9]+$' THEN needed::numeric END >= $1::int8
-                   AND CASE WHEN needed ~ '^[0-9]+$' THEN needed::numeric END < $2::int8
-                   AND NOT EXISTS (SELECT FROM done d WHERE d.id = j.id))
-    OR (SELECT count(*) FROM job WHERE id >= $1::int8 AND id < $2::int8)
-        <> (SELECT count(*) FROM done WHERE id >= $1::int8 AND id < $2::int8))sql"};
+                   AND coalesce(completed_at >= ($3::int8[])[state + 1], true))
+    OR EXISTS (SELECT FROM job j WHERE j.id >= $1::int8 AND j.id < $2::int8
+                   AND NOT EXISTS (SELECT FROM done d WHERE d.id = j.id
+                                       AND d.id >= $1::int8 AND d.id < $2::int8)))sql"};
 
 struct Window {
     std::int64_t week = 0;
@@ -108,27 +107,20 @@ bool must_stay(Connection& connection, const Window& window,
 
 // To drop a partition locks its parent against everybody, and whoever comes waits behind us. So we
 // wait for each of the four locks no longer than a tenth of a second, together less than a
-// committer waits for a lock. They are taken in one order before anything is dropped.
-// `newer`: no job with a smaller id was submitted since it was asked whether the window must stay.
-bool drop(Connection& connection, const Window& window, JobId newer) {
+// committer waits for a lock. They are taken in one order before anything is dropped. Whatever has
+// come to depend on a job of the window since it was asked for has committed by then, and is seen.
+bool drop(Connection& connection, const Window& window) {
     const std::string week = std::to_string(window.week);
-    const auto is_within = [&](const std::string& id) {
-        return id + " >= " + std::to_string(window.first_id()) + " AND " + id + " < " +
-               std::to_string(window.end_id());
-    };
     try {
         connection.execute(
             "SET LOCAL lock_timeout = '100ms';"
             "LOCK TABLE ONLY job, ONLY done, ONLY event, ONLY log "
             "IN ACCESS EXCLUSIVE MODE;"
-            // Whatever has come to depend on one of its jobs since then has committed by now.
-            "DO $$ BEGIN IF EXISTS (SELECT FROM blocker WHERE " +
-            is_within("depends_on") +
-            ") OR EXISTS (SELECT FROM job j, unnest(string_to_array(depends_on, ',')) "
-            "needed WHERE j.id >= " +
-            std::to_string(newer.value) + " AND depends_on IS NOT NULL AND " +
-            is_within("CASE WHEN needed ~ '^[0-9]+$' THEN needed::numeric END") +
-            ") THEN RAISE EXCEPTION 'the window is needed' USING ERRCODE = '55P03'; END IF; END $$;"
+            "DO $$ BEGIN IF EXISTS (SELECT FROM open_dependency o WHERE o.depends_on >= " +
+            std::to_string(window.first_id()) + " AND o.depends_on < " +
+            std::to_string(window.end_id()) +
+            " AND NOT EXISTS (SELECT FROM done d WHERE d.id = o.job_id)) "
+            "THEN RAISE EXCEPTION 'the window is needed' USING ERRCODE = '55P03'; END IF; END $$;"
             "DROP TABLE job_" +
             week + ", done_" + week + ", event_" + week + ", log_" + week);
     } catch (const ConnectionLost&) {
@@ -161,10 +153,9 @@ DroppedWindows drop_ended_windows(Connection& connection, Timestamp now,
     const auto cutoff = retention.latest_cutoff(now);
     if (!cutoff) return dropped;
     const std::vector<std::int64_t> cutoffs = retention.cutoffs(now);
-    const JobId newer = first_id_at(now - nodes_differ_by);
     for (const Window& window : all_windows(connection)) {
         if (window.week >= week_of(now) || window.end() > *cutoff) break;  // so are all after it
-        if (must_stay(connection, window, cutoffs) || !drop(connection, window, newer)) {
+        if (must_stay(connection, window, cutoffs) || !drop(connection, window)) {
             dropped.past_below = JobId{window.end_id()};
             continue;
         }

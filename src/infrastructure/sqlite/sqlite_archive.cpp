@@ -11,13 +11,17 @@ SqliteArchive::SqliteArchive(sqlite3* connection)
     : list_ended_(connection, sql::list_ended),
       has_open_dependent_(connection, sql::has_open_dependent),
       has_key_(connection, sql::has_key),
-      deletes_{Statement(connection, sql::delete_lines), Statement(connection, sql::delete_events),
+      delete_lines_(connection, sql::delete_lines),
+      delete_some_lines_(connection, sql::delete_some_lines),
+      deletes_{Statement(connection, sql::delete_events),
                Statement(connection, sql::delete_dependencies),
-               Statement(connection, sql::delete_done), Statement(connection, sql::delete_job)} {}
+               Statement(connection, sql::delete_job)},
+      delete_done_(connection, sql::delete_done),
+      has_line_(connection, sql::has_line) {}
 
 std::vector<EndedJob> SqliteArchive::ended(JobId after, JobId before, int limit) {
     std::vector<EndedJob> found;
-    list_ended_.with(after, before, std::max(limit, 0));
+    list_ended_.with(rows_at_once, after, before, std::max(limit, 0));
     while (list_ended_.next_row()) {
         Row row(list_ended_);
         EndedJob& job = found.emplace_back();
@@ -25,6 +29,7 @@ std::vector<EndedJob> SqliteArchive::ended(JobId after, JobId before, int limit)
         job.state = row.one_of(JobState::succeeded, JobState::timed_out, JobState::failed, "state");
         job.completed_at = row.time();
         job.rows = row.integer();
+        job.is_rest = row.flag();
     }
     list_ended_.rewind();
     return found;
@@ -45,8 +50,18 @@ std::vector<JobId> SqliteArchive::unneeded(std::span<const JobId> ids) {
 
 void SqliteArchive::remove(std::span<const JobId> ids) {
     for (const JobId id : ids) {
+        delete_lines_.with(id).run();
         for (Statement& statement : deletes_) statement.with(id).run();
+        delete_done_.with(id).run();
     }
+}
+
+bool SqliteArchive::remove_part(JobId id) {
+    for (Statement& statement : deletes_) statement.with(id).run();
+    delete_some_lines_.with(id, id, rows_at_once).run();
+    if (finds(has_line_, id)) return false;
+    delete_done_.with(id).run();
+    return true;
 }
 
 }  // namespace sluice::sqlite

@@ -15,6 +15,7 @@ class SqliteArchive final : public ArchiveStore {
     std::vector<EndedJob> ended(JobId after, JobId before, int limit) override;
     std::vector<JobId> unneeded(std::span<const JobId> ids) override;
     void remove(std::span<const JobId> ids) override;
+    bool remove_part(JobId id) override;
 
   private:
     static bool finds(Statement& statement, JobId id);
@@ -22,7 +23,12 @@ class SqliteArchive final : public ArchiveStore {
     Statement list_ended_;
     Statement has_open_dependent_;
     Statement has_key_;
-    std::array<Statement, 5> deletes_;
+    // Of a job, in this order: its lines, what readers find it by, and its end.
+    Statement delete_lines_;
+    Statement delete_some_lines_;
+    std::array<Statement, 3> deletes_;
+    Statement delete_done_;
+    Statement has_line_;
 };
 
 }  // namespace sluice::sqlite
