@@ -16,9 +16,11 @@ class EntityWalk {
     // Says what is wrong with the event; empty: nothing.
     std::string take(const EntityEvent& event) {
         if (event.seq != ++seq_) return fmt::format("event {} is missing", seq_);
+        if (event.damaged) return "the stored event is damaged";
         if (event.from != state_) return fmt::format("the entity was \"{}\" before", state_);
         state_ = event.to;
         if (!event.hash) {
+            covered_ = false;
             return has_hashes_ ? "the event has no hash, but one before it has" : "";
         }
         has_hashes_ = true;
@@ -28,6 +30,9 @@ class EntityWalk {
         previous_ = *event.hash;
         return "";
     }
+
+    // Whether every event had a hash.
+    bool is_covered() const { return covered_; }
 
     std::string compare() const {
         if (seq_ != entity_.revision) {
@@ -52,12 +57,17 @@ class EntityWalk {
     std::int64_t seq_ = 0;
     std::string state_;
     bool has_hashes_ = false;
+    bool covered_ = true;
 };
 
 }  // namespace
 
 std::optional<HistoryBreak> verify_entity(EntityReader& reader, const Entity& entity,
-                                          std::int64_t& events) {
+                                          std::int64_t& events, bool& covered) {
+    covered = true;
+    if (entity.damaged) {
+        return HistoryBreak{{}, 0, "the stored row is damaged", entity.key};
+    }
     EntityWalk walk(entity);
     std::int64_t seq = 0;
     for (auto some = reader.events(entity.key, 0, page); !some.empty();
@@ -71,6 +81,7 @@ std::optional<HistoryBreak> verify_entity(EntityReader& reader, const Entity& en
             seq = event.seq;
         }
     }
+    covered = walk.is_covered();
     std::string wrong = walk.compare();
     if (wrong.empty()) return std::nullopt;
     return HistoryBreak{{}, seq, std::move(wrong), entity.key};

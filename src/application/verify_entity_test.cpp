@@ -2,12 +2,15 @@
 
 #include "application/entity_desk.hpp"
 #include "application/verify_history.hpp"
+#include "domain/entity_history.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/tampered_reader.hpp"
 #include "tests/support/test_engine.hpp"
 
 namespace sluice {
 namespace {
+
+using Events = std::vector<EntityEvent>;
 
 // A site that two jobs have moved, and an app that was changed by hand.
 struct LivedEntities {
@@ -38,6 +41,13 @@ struct LivedEntities {
         ASSERT_TRUE(changed);
     }
 
+    std::optional<Entity> find(const EntityKey& key) {
+        return engine.store().reader()->entities().find_one(key);
+    }
+    Events events(const EntityKey& key) {
+        return engine.store().reader()->entities().events(key, 0, 100);
+    }
+
     std::string broken() {
         const Verification result = verify_history(reader);
         return result.breaks.empty() ? "" : result.breaks.front().what;
@@ -46,8 +56,6 @@ struct LivedEntities {
     TestEngine engine;
     TamperedReader reader{engine.store()};
 };
-
-using Events = std::vector<EntityEvent>;
 
 TEST(VerifyEntities, PassesWhatNobodyTouched) {
     LivedEntities lived;
@@ -70,6 +78,7 @@ TEST(VerifyEntities, FindsAnythingThatWasChangedInTheRow) {
         [](Entity& e) { ++e.number; },
         [](Entity& e) { e.seal.reset(); },
         [](Entity& e) { e.head.reset(); },
+        [](Entity& e) { e.damaged = true; },
     };
     for (std::size_t i = 0; i < changes.size(); ++i) {
         LivedEntities lived;
@@ -91,6 +100,7 @@ TEST(VerifyEntities, FindsAnythingThatWasChangedInAnEvent) {
         [](Events& e) { e.erase(e.begin() + 1); },
         [](Events& e) { e.pop_back(); },
         [](Events& e) { std::swap(e[1].hash, e[2].hash); },
+        [](Events& e) { e[1].damaged = true; },
     };
     for (std::size_t i = 0; i < changes.size(); ++i) {
         LivedEntities lived;
@@ -113,6 +123,78 @@ TEST(VerifyEntities, AcceptsEventsFromBeforeThereWereHashes) {
 
     EXPECT_EQ(lived.broken(), "");
     EXPECT_EQ(verify_history(lived.reader).partly_covered, 2);
+}
+
+// As an entity of an older version is after its first change by this one.
+TEST(VerifyEntities, CountsAnEntityWhoseFirstEventsHaveNoHashAsPartlyCovered) {
+    LivedEntities lived;
+    const auto hash_all_but_first = [](const Entity& entity, Events& events) {
+        Digest last = genesis(entity);
+        for (EntityEvent& event : events) {
+            event.hash.reset();
+            if (event.seq > 1) event.hash = last = chain_hash(last, event);
+        }
+        return last;
+    };
+    lived.reader.tampered_entities.change_events = [&](Events& events) {
+        if (events.front().key.kind != "app") return;
+        hash_all_but_first(*lived.find(events.front().key), events);
+    };
+    lived.reader.tampered_entities.change_entity = [&](Entity& entity) {
+        if (entity.key.kind != "app") return;
+        Events events = lived.events(entity.key);
+        entity.head = hash_all_but_first(entity, events);
+        entity.seal = seal_of(entity);
+    };
+
+    EXPECT_EQ(lived.broken(), "");
+    EXPECT_EQ(verify_history(lived.reader).partly_covered, 1);
+}
+
+TEST(VerifyEntities, CountsABrokenEntityNotAsPartlyCovered) {
+    LivedEntities lived;
+    lived.reader.tampered_entities.change_entity = [](Entity& entity) {
+        entity.damaged = entity.key.kind == "site";
+        if (!entity.damaged) entity.head.reset(), entity.seal.reset();
+    };
+    lived.reader.tampered_entities.change_events = [](Events& events) {
+        for (EntityEvent& event : events) event.hash.reset();
+    };
+
+    const Verification result = verify_history(lived.reader);
+
+    EXPECT_EQ(result.breaks.size(), 1u);
+    EXPECT_EQ(result.partly_covered, 1);
+}
+
+TEST(DamagedEntity, IsNotWrittenAndWhatWantedToIsToldWhatToDo) {
+    using Change = std::function<void(EntityDesk&, Entity&)>;
+    const Change changes[] = {
+        [](EntityDesk& desk, Entity& entity) { desk.save(entity); },
+        [](EntityDesk& desk, Entity& entity) { desk.touch(entity); },
+        [](EntityDesk& desk, Entity& entity) { EXPECT_FALSE(desk.move(entity, "deploy")); },
+        [](EntityDesk& desk, Entity& entity) { EXPECT_TRUE(desk.act(entity, "deploy")); },
+    };
+    for (const Change& change : changes) {
+        LivedEntities lived;
+        const EntityKey site{"default", "site", "s1"};
+        const auto before = lived.find(site);
+
+        const auto answer =
+            lived.engine.ask(EntityAction{.decide = [&](EntityDesk& desk) -> Result<EntityAnswer> {
+                auto entity = desk.find(site);
+                entity->damaged = true;
+                entity->attributes["name"] = "1";
+                change(desk, *entity);
+                return EntityAnswer{.entity = *entity};
+            }});
+
+        ASSERT_FALSE(answer);
+        EXPECT_EQ(answer.error().code, ErrorCode::conflict);
+        EXPECT_NE(answer.error().message.find("site s1 is damaged"), std::string::npos);
+        EXPECT_NE(answer.error().message.find("audit verify"), std::string::npos);
+        EXPECT_EQ(lived.find(site), before);
+    }
 }
 
 }  // namespace

@@ -52,18 +52,25 @@ class LogWalk {
   public:
     LogWalk(JobReader& reader, JobId job) : reader_(reader), job_(job) {}
 
-    // Walks on to this line; false: a line before it is missing.
+    // Walks on to this line. False: the next one is missing, or damaged.
     bool reach(std::int64_t seq) {
         while (seq_ < seq) {
-            if (next_ == some_.size()) {
-                some_ = reader_.logs(job_, seq_, page);
-                next_ = 0;
-            }
-            if (next_ == some_.size() || some_[next_].seq != seq_ + 1) return false;
-            digest_ = log_hash(digest_.value_or(Digest{}), some_[next_++]);
+            const LogLine* const line = next_line();
+            if (!line || line->seq != seq_ + 1 || line->damaged) return false;
+            digest_ = log_hash(digest_.value_or(Digest{}), *line);
+            ++next_;
             ++seq_;
         }
         return true;
+    }
+
+    // The line that comes after those that were walked.
+    const LogLine* next_line() {
+        if (next_ == some_.size()) {
+            some_ = reader_.logs(job_, seq_, page);
+            next_ = 0;
+        }
+        return next_ == some_.size() ? nullptr : &some_[next_];
     }
 
     std::int64_t seq() const { return seq_; }
@@ -79,13 +86,20 @@ class LogWalk {
     std::optional<Digest> digest_;
 };
 
-// All lines of the job are there, and the job knows their digest.
+// All lines of the job are there and no others, and the job knows their digest.
 std::optional<HistoryBreak> verify_log(LogWalk& log, const Job& job) {
     const auto broken = [&](std::string what) {
         return HistoryBreak{job.spec->id, job.now.head.seq, std::move(what)};
     };
     if (!log.reach(job.now.log_seq)) {
-        return broken(fmt::format("log line {} is missing", log.seq() + 1));
+        const LogLine* const line = log.next_line();
+        const bool is_there = line && line->seq == log.seq() + 1;
+        return broken(
+            fmt::format("log line {} is {}", log.seq() + 1, is_there ? "damaged" : "missing"));
+    }
+    if (log.next_line()) {
+        return broken(fmt::format("the job has {} log lines, but line {} is there", log.seq(),
+                                  log.next_line()->seq));
     }
     if (job.spec->history_form > 1 && log.digest() != job.now.log_hash) {
         return broken("a log line was changed, or the job knows another digest of its lines");
@@ -114,6 +128,7 @@ std::optional<HistoryBreak> verify_job(JobReader& reader, const Job& job, std::i
             if (event.seq != ++seq) {
                 return HistoryBreak{id, seq, fmt::format("event {} is missing", seq)};
             }
+            if (event.damaged) return HistoryBreak{id, seq, "the stored event is damaged"};
             const bool has_lines = log.reach(event.log_seq);
             const EventCover cover = cover_of(job.spec, job.now.result, log.digest());
             if (!has_lines || chain_hash(previous, event, cover) != event.hash) {
@@ -199,8 +214,9 @@ bool verify_jobs(JobReader& reader, Verification& result) {
 }
 
 bool verify_entities(EntityReader& reader, Verification& result) {
+    bool covered = true;
     const auto verify = [&](const Entity& entity, std::int64_t& events) {
-        return verify_entity(reader, entity, events);
+        return verify_entity(reader, entity, events, covered);
     };
     const EntityFilter all{.tenant = ""};
     std::int64_t before = newest_entity;
@@ -208,11 +224,10 @@ bool verify_entities(EntityReader& reader, Verification& result) {
          some = reader.list(all, before, 0, page)) {
         for (const Entity& entity : some) {
             ++result.entities;
-            if (!entity.head) ++result.partly_covered;
             const auto read_again = [&] { return reader.find_one(entity.key); };
-            if (!note(result, verify_settled(entity, result.entity_events, verify, read_again))) {
-                return false;
-            }
+            auto broken = verify_settled(entity, result.entity_events, verify, read_again);
+            if (!covered) ++result.partly_covered;
+            if (!note(result, std::move(broken))) return false;
         }
         before = some.back().number;
     }

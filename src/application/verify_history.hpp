@@ -37,9 +37,10 @@ struct Verification {
 // lines, and its state.
 std::optional<HistoryBreak> verify_job(JobReader& reader, const Job& job, std::int64_t& events);
 
-// Walks one entity's history: its events' numbers, states and hashes, and its seal.
+// Walks one entity's history: its events' numbers, states and hashes, and its seal. `covered`: each
+// of its events has a hash; those that an earlier version wrote have none.
 std::optional<HistoryBreak> verify_entity(EntityReader& reader, const Entity& entity,
-                                          std::int64_t& events);
+                                          std::int64_t& events, bool& covered);
 
 // Walks every job and every entity of the store; stops when so many are broken.
 inline constexpr std::size_t breaks_max = 100;

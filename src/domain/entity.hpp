@@ -40,6 +40,7 @@ struct Entity {
     Attributes attributes;
     std::optional<Digest> head{};  // the hash of its last event
     std::optional<Digest> seal{};  // over the whole of it; entity_history.hpp
+    bool damaged = false;          // the stored row does not hold what was written there
 
     bool operator==(const Entity&) const = default;
 };
@@ -56,6 +57,7 @@ struct EntityEvent {
     std::optional<JobId> job{};    // whose start or end it followed
     std::string detail;            // JSON; empty: none
     std::optional<Digest> hash{};  // none: written before there were any
+    bool damaged = false;          // the stored row does not hold what was written there
 
     bool operator==(const EntityEvent&) const = default;
 };

@@ -113,7 +113,11 @@ Digest genesis_in_form_2(const JobSpec& spec) {
 }  // namespace
 
 Digest genesis(const JobSpec& spec) {
-    return spec.history_form == 1 ? genesis_in_form_1(spec) : genesis_in_form_2(spec);
+    switch (spec.history_form) {
+        case 1: return genesis_in_form_1(spec);
+        case 2: return genesis_in_form_2(spec);
+        default: return {};
+    }
 }
 
 Digest chain_hash(const Digest& previous, const Event& event, const EventCover& cover) {

@@ -54,7 +54,8 @@ struct LogLine {
     std::int64_t position() const { return seq + event_seq; }
 };
 
-// What the first event of a job is chained to, in the form that the spec names.
+// What the first event of a job is chained to, in the form that the spec names; all zeros, to which
+// no event is chained, where this version does not know the form.
 Digest genesis(const JobSpec& spec);
 
 // What an event's hash covers beside the event.

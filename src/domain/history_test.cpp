@@ -167,8 +167,112 @@ TEST(ChainHash, CoversTheResultWhereTheJobEndsAndOnlyThere) {
               chain_hash(previous, other, EventCover{.result = "2"}));
 }
 
+TEST(Genesis, OfAFormThatIsNotKnownIsThatOfNoOther) {
+    JobSpec spec = full_spec();
+    for (const int form : {0, newest_history_form + 1}) {
+        spec.history_form = form;
+        EXPECT_EQ(genesis(spec), Digest{}) << form;
+    }
+}
+
+TEST(Genesis, DiffersFromFormToForm) {
+    JobSpec old = full_spec();
+    old.history_form = 1;
+
+    EXPECT_NE(genesis(old), genesis(full_spec()));
+}
+
+TEST(ChainHash, CoversTheLinesBeforeItWhereThereAreAny) {
+    const Digest previous = sha256("previous");
+    const Digest one = sha256("one");
+    const Digest other = sha256("other");
+    const auto hash = [&](const Event& event, const Digest* log) {
+        return chain_hash(previous, event, EventCover{.log = log});
+    };
+    Event first = full_event();
+    first.log_seq = 0;
+
+    EXPECT_NE(hash(full_event(), &one), hash(full_event(), &other));
+    EXPECT_NE(hash(full_event(), &one), hash(full_event(), nullptr));
+    EXPECT_EQ(hash(first, &one), hash(first, nullptr));
+}
+
+TEST(EventCover, HasTheLinesOfJobsWhoseHistoryBeganInTheSecondForm) {
+    const std::optional<Digest> log = sha256("lines");
+    JobSpec spec = full_spec();
+
+    ASSERT_NE(cover_of(spec, "", log).log, nullptr);
+    EXPECT_EQ(*cover_of(spec, "", log).log, *log);
+    EXPECT_EQ(cover_of(spec, "", std::nullopt).log, nullptr);
+    spec.history_form = 1;
+    EXPECT_EQ(cover_of(spec, "", log).log, nullptr);
+}
+
 TEST(ChainHash, CoversTheHashBeforeIt) {
     EXPECT_NE(chain_hash(sha256("a"), full_event()), chain_hash(sha256("b"), full_event()));
+}
+
+LogLine full_line() {
+    return {.job = JobId{1000},
+            .seq = 4,
+            .attempt = 2,
+            .level = LogLevel::warn,
+            .message = "half done",
+            .data = R"({"done":50})",
+            .at = from_micros(7),
+            .event_seq = 3};
+}
+
+const std::vector<Change<LogLine>> line_changes{
+    {"seq", [](LogLine& l) { ++l.seq; }},
+    {"attempt", [](LogLine& l) { ++l.attempt; }},
+    {"level", [](LogLine& l) { l.level = LogLevel::error; }},
+    {"message", [](LogLine& l) { l.message += "x"; }},
+    {"message given", [](LogLine& l) { l.message.clear(); }},
+    {"data", [](LogLine& l) { l.data = R"({"done":51})"; }},
+    {"data given", [](LogLine& l) { l.data.clear(); }},
+    {"at", [](LogLine& l) { l.at += 1us; }},
+    {"event_seq", [](LogLine& l) { ++l.event_seq; }},
+    {"text moved between fields", [](LogLine& l) { l.message += "{", l.data.erase(0, 1); }},
+};
+
+TEST(LogHash, CoversEveryFieldOfTheLine) {
+    const Digest previous = sha256("previous");
+    std::set<Digest> seen{log_hash(previous, full_line())};
+
+    for (const auto& change : line_changes) {
+        LogLine changed = full_line();
+        change.make(changed);
+        EXPECT_TRUE(seen.insert(log_hash(previous, changed)).second) << change.field;
+    }
+}
+
+TEST(LogHash, CoversTheLinesBeforeIt) {
+    EXPECT_NE(log_hash(sha256("a"), full_line()), log_hash(sha256("b"), full_line()));
+}
+
+TEST(NextLine, IsTakenIntoTheDigestThatTheNextEventCovers) {
+    Job job = accepted(full_spec());
+    const auto parts = [](Step step, std::optional<JobState> from) {
+        return EventParts{
+            .step = step, .from = from, .lease = {}, .actor = "a", .at = {}, .detail = ""};
+    };
+    const auto end = [&](Job ended) {
+        ended.now.state = JobState::succeeded;
+        return record(ended, parts(Step::succeeded, JobState::running)).hash;
+    };
+    record(job, parts(Step::submitted, std::nullopt));
+    Job other = job;
+
+    const LogLine first = next_line(job, {.message = "one"});
+    const LogLine second = next_line(job, {.message = "two"});
+    next_line(other, {.message = "one"});
+    next_line(other, {.message = "three"});
+
+    EXPECT_EQ(second.seq, 2);
+    EXPECT_EQ(second.event_seq, 1);
+    EXPECT_EQ(job.now.log_hash, log_hash(log_hash(Digest{}, first), second));
+    EXPECT_NE(end(job), end(other)) << "two histories that differ in the text of a line only";
 }
 
 // A job's life in five events.

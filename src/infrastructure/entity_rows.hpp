@@ -8,14 +8,18 @@
 namespace sluice {
 namespace rows {
 
+// What was not written by to_json() is damaged: read and written again it would be another text.
 struct AttributesCodec {
     template <class Parts>
     static MadeText write(const Parts& parts) {
         return {to_json(part<Entity>(parts).attributes)};
     }
     template <class Row, class Parts>
-    static void read(Row& row, const Parts& parts, std::string_view) {
-        part<Entity>(parts).attributes = json_members(row.text());
+    static void read(Row& row, const Parts& parts, std::string_view name) {
+        Attributes& attributes = part<Entity>(parts).attributes;
+        const std::string text(row.text());
+        attributes = json_members(text);
+        if (to_json(attributes) != text) row.note_damage(name);
     }
 };
 
@@ -57,6 +61,7 @@ template <class Row>
 Entity read_entity(Row& row) {
     Entity entity;
     rows::read_row(row, rows::entity_table, std::tie(entity));
+    entity.damaged = !row.damage().empty();
     return entity;
 }
 
@@ -64,6 +69,7 @@ template <class Row>
 EntityEvent read_entity_event(Row& row) {
     EntityEvent event;
     rows::read_row(row, rows::entity_event_table, std::tie(event));
+    event.damaged = !row.damage().empty();
     return event;
 }
 

@@ -21,6 +21,12 @@ int complaints() {
     return failed;
 }
 
+void add_verdict(const checker::Evidence& evidence, Tally& tally) {
+    const checker::Verdict verdict = checker::check(evidence);
+    for (const checker::Row& row : verdict.rows) tally.violations += row.findings().size();
+    if (!verdict.is_clean()) fmt::print("{}", verdict.table());
+}
+
 void judge(const nodes::Files& files, Tally& tally) {
     std::ifstream record(files.record);
     std::ifstream history(files.history);
@@ -29,9 +35,11 @@ void judge(const nodes::Files& files, Tally& tally) {
     for (const checker::Operation& operation : evidence.operations) {
         tally.cycles += operation.actor == "saboteur" && operation.op != "start";
     }
-    const checker::Verdict verdict = checker::check(evidence);
-    for (const checker::Row& row : verdict.rows) tally.violations += row.findings().size();
-    if (!verdict.is_clean()) fmt::print("{}", verdict.table());
+    add_verdict(evidence, tally);
+    if (files.kept.empty()) return;
+    std::ifstream record_again(files.record);
+    std::ifstream kept(files.kept);
+    add_verdict(checker::read_evidence(record_again, kept), tally);
 }
 
 void keep(const nodes::Setting& setting, const std::string& fault) {

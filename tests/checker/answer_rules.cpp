@@ -56,13 +56,16 @@ bool is_expected(const Operation& operation) {
 
 }  // namespace
 
-void answers_are_expected(const Evidence& evidence, const Limits&, Row& row) {
+void answers_are_expected(const Evidence& evidence, const Limits& limits, Row& row) {
     for (const Operation& operation : evidence.operations) {
         if (!is_request(operation) || operation.outcome == Outcome::info) continue;
         const bool is_refused = operation.status == 422 && operation.code == "invalid" &&
-                                asks_the_impossible(evidence, operation);
+                                (asks_the_impossible(evidence, operation) ||
+                                 asks_for_the_removed(evidence, limits, operation));
+        const bool is_missed = operation.status == 404 && operation.code == "not_found" &&
+                               may_be_removed(evidence, limits, operation.job);
         row.expect(
-            is_expected(operation) || is_refused, operation.actor,
+            is_expected(operation) || is_refused || is_missed, operation.actor,
             fmt::format("{} was answered {} {}", operation.op, operation.status, operation.code));
     }
 }

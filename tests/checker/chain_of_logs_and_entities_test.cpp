@@ -11,43 +11,49 @@ namespace {
 
 constexpr std::size_t first_entity_row = 3;
 constexpr const char* real_history[] = {
-    R"({"kind":"row","row":{"job":910852650063364096,"seq":1,"step":0,"from":-1,"to":0,
-        "attempt":0,"lease":0,"at":1795000994599208,"log_seq":0,"actor":"anonymous",
+    R"({"kind":"row","row":{"job":910869668225351680,"seq":1,"step":0,"from":-1,"to":0,
+        "attempt":0,"lease":0,"at":1795005052045103,"log_seq":0,"actor":"anonymous",
         "detail":"","result":"{\"ok\":true}",
-        "hash":"fc31630e5cb9470a3e490e485d21bf69406138704aa937d9b47ef0ce3903fa69","form":2,
+        "hash":"e1b1d3c8385fc511bf1c806b586949f86aeed82bb69c45087ca0021e0cd54700","form":2,
         "lines":[]}})",
-    R"({"kind":"row","row":{"job":910852650063364096,"seq":2,"step":1,"from":0,"to":1,
-        "attempt":1,"lease":910852947695370240,"at":1795001065560412,"log_seq":0,
+    R"({"kind":"row","row":{"job":910869668225351680,"seq":2,"step":1,"from":0,"to":1,
+        "attempt":1,"lease":910869668326014976,"at":1795005052069966,"log_seq":0,
         "actor":"worker:w","detail":"","result":"{\"ok\":true}",
-        "hash":"648522bf31245e33d729e5137ef14cc1b2da1402636d9f64917f652990382fe6","form":2,
+        "hash":"7cf007e7ce9d82d19ead9090c1499843240296228d0396c8f7839f5811949431","form":2,
         "lines":[]}})",
-    R"({"kind":"row","row":{"job":910852650063364096,"seq":3,"step":2,"from":1,"to":2,
-        "attempt":1,"lease":910852947695370240,"at":1795001065584234,"log_seq":2,
+    R"({"kind":"row","row":{"job":910869668225351680,"seq":3,"step":2,"from":1,"to":2,
+        "attempt":1,"lease":910869668326014976,"at":1795005052419960,"log_seq":2,
         "actor":"worker:w","detail":"","result":"{\"ok\":true}",
-        "hash":"b17aa3189389ecd662c358257bdf286991cd164bc142a4d58d8a63427a31fb93","form":2,
-        "lines":[[1,1,0,1795001065574454,2,"one","{\"n\":1}"],[2,1,1,1795001065574454,2,"two",
+        "hash":"7846b3346c5c3aa1308979cc5f3dee1bf308fb3712fcf96df03e618f9e107751","form":2,
+        "lines":[[1,1,0,1795005052404029,2,"one","{\"n\":1}"],[2,1,1,1795005052404029,2,"two",
         ""]]}})",
     R"({"kind":"entity_row","row":{"tenant":"default","kind":"site","id":"s1","seq":1,
-        "at":1795001065560412,"action":"created","from":"","to":"active","actor":"engine",
-        "job":910852650063364096,"detail":"",
-        "hash":"9ef0d0bdb4fa0352f5622a93efe9aede9171f2a41cf2ff4407c5b8aaba78becf",
-        "number":910852947695370241,"created_at":1795001065560412,
-        "head":"bd866eacfa7506e459c4de440f7a0d187cb6d958eaeae654efbef353ccba2041",
-        "revision":3}})",
+        "at":1795005052069966,"action":"created","from":"","to":"active","actor":"engine",
+        "job":910869668225351680,"detail":"",
+        "hash":"ef3d55990ab535b0d4c8c6abd1e81dd7e2a0f80531f38a54a9231a41e59c999f",
+        "number":910869668326014977,"created_at":1795005052069966,
+        "head":"9a4bd109ea6e8bdf68faa9d7e1ede3f467507e612536b64154006e9c5f188132","revision":3,
+        "state":"active","parent":"","updated_at":1795005052419960,
+        "attributes":"{\"job_id\":\"6afd9a7c002d000000000000\"}",
+        "seal":"6fd4f8157cb20b21f318a8fc83ee7d6c2c51104910cadb80edb3ca1008f61d92"}})",
     R"({"kind":"entity_row","row":{"tenant":"default","kind":"site","id":"s1","seq":2,
-        "at":1795001065560412,"action":"deploy","from":"active","to":"deploying",
-        "actor":"engine","job":910852650063364096,"detail":"",
-        "hash":"e43aff208a532dfb278c28351ff51c432ec0d66a9a5d878197dba5e7fdabfb88",
-        "number":910852947695370241,"created_at":1795001065560412,
-        "head":"bd866eacfa7506e459c4de440f7a0d187cb6d958eaeae654efbef353ccba2041",
-        "revision":3}})",
+        "at":1795005052069966,"action":"deploy","from":"active","to":"deploying",
+        "actor":"engine","job":910869668225351680,"detail":"",
+        "hash":"350647a09056d78283503dba7013aadfab14bd0e0223309ead851db4c8d0dd0a",
+        "number":910869668326014977,"created_at":1795005052069966,
+        "head":"9a4bd109ea6e8bdf68faa9d7e1ede3f467507e612536b64154006e9c5f188132","revision":3,
+        "state":"active","parent":"","updated_at":1795005052419960,
+        "attributes":"{\"job_id\":\"6afd9a7c002d000000000000\"}",
+        "seal":"6fd4f8157cb20b21f318a8fc83ee7d6c2c51104910cadb80edb3ca1008f61d92"}})",
     R"({"kind":"entity_row","row":{"tenant":"default","kind":"site","id":"s1","seq":3,
-        "at":1795001065584234,"action":"done","from":"deploying","to":"active",
-        "actor":"engine","job":910852650063364096,"detail":"",
-        "hash":"bd866eacfa7506e459c4de440f7a0d187cb6d958eaeae654efbef353ccba2041",
-        "number":910852947695370241,"created_at":1795001065560412,
-        "head":"bd866eacfa7506e459c4de440f7a0d187cb6d958eaeae654efbef353ccba2041",
-        "revision":3}})",
+        "at":1795005052419960,"action":"done","from":"deploying","to":"active",
+        "actor":"engine","job":910869668225351680,"detail":"",
+        "hash":"9a4bd109ea6e8bdf68faa9d7e1ede3f467507e612536b64154006e9c5f188132",
+        "number":910869668326014977,"created_at":1795005052069966,
+        "head":"9a4bd109ea6e8bdf68faa9d7e1ede3f467507e612536b64154006e9c5f188132","revision":3,
+        "state":"active","parent":"","updated_at":1795005052419960,
+        "attributes":"{\"job_id\":\"6afd9a7c002d000000000000\"}",
+        "seal":"6fd4f8157cb20b21f318a8fc83ee7d6c2c51104910cadb80edb3ca1008f61d92"}})",
 };
 
 class ChainsOfLogsAndEntities : public testing::Test {
@@ -110,9 +116,38 @@ TEST_F(ChainsOfLogsAndEntities, AreBrokenByAnEntitysEventThatIsGone) {
     EXPECT_FALSE(hold());
 }
 
-TEST_F(ChainsOfLogsAndEntities, AreBrokenByAnEntityThatKnowsAnotherEndOfIt) {
-    row(first_entity_row + 2)["head"] = row(first_entity_row + 1)["hash"];
+TEST_F(ChainsOfLogsAndEntities, AreBrokenByAnEntitysLastEventThatIsGone) {
+    history.pop_back();
     EXPECT_FALSE(hold());
+}
+
+TEST_F(ChainsOfLogsAndEntities, AreBrokenByAnEntityWithoutEvents) {
+    history.erase(history.begin() + first_entity_row, history.end() - 1);
+    for (const char* name : {"at", "action", "from", "to", "actor", "job", "detail", "hash"}) {
+        row(first_entity_row)[name] = nullptr;
+    }
+    row(first_entity_row)["seq"] = 0;
+    EXPECT_FALSE(hold());
+}
+
+TEST_F(ChainsOfLogsAndEntities, AreBrokenByAnEntityThatIsNotAsItWasSealed) {
+    Fields& last = row(first_entity_row + 2);
+    const std::pair<const char*, Json> changes[] = {
+        {"head", row(first_entity_row + 1)["hash"]},
+        {"state", "failed"},
+        {"parent", "shop"},
+        {"revision", 4},
+        {"updated_at", last["updated_at"].as_int64() + 1},
+        {"attributes", "{}"},
+        {"attributes", "{"},
+        {"seal", row(first_entity_row + 1)["hash"]}};
+    for (const auto& [name, value] : changes) {
+        const Json before = last[name];
+        last[name] = value;
+        EXPECT_FALSE(hold()) << name;
+        last[name] = before;
+    }
+    EXPECT_TRUE(hold());
 }
 
 }  // namespace

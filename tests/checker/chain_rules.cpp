@@ -93,6 +93,31 @@ std::string entity_hash_after(const std::string& previous, const Json& row) {
     return digest_of(previous + form);
 }
 
+// Attributes are told as the text that is stored, with the members in the order of their names.
+std::string entity_seal(const Json& row) {
+    std::string form = form_of("sluice entity state 1");
+    for (const char* name : {"parent", "state"}) form += form_of(text(row, name));
+    for (const char* name : {"revision", "updated_at"}) form += form_of(number(row, name));
+    boost::system::error_code error;
+    const Json attributes = boost::json::parse(text(row, "attributes"), error);
+    if (!attributes.is_object()) return "attributes that are no object";
+    for (const auto& [name, value] : attributes.as_object()) {
+        form += form_of(std::string_view(name.data(), name.size())) + form_of(serialize(value));
+    }
+    return hex_of(digest_of(bytes_of(text(row, "head")) + form));
+}
+
+// The entity's own row, which each of its events is told with, after the last of them.
+void look_at_end(const Json& last, Row& row) {
+    const std::string name = name_of(last);
+    row.expect(number(last, "seq") == number(last, "revision"), name,
+               "has lost events, or has one too many");
+    row.expect(text(last, "state") == text(last, "to"), name,
+               "is in another state than its last event says");
+    row.expect(text(last, "head") == text(last, "hash"), name, "knows another last event");
+    row.expect(text(last, "seal") == entity_seal(last), name, "has another seal than its fields");
+}
+
 }  // namespace
 
 // Each row's hash is that of its fields and of the hash before it; rows and events are the same.
@@ -124,12 +149,14 @@ void hashes_hang_together(const Evidence& evidence, Row& row) {
     }
 }
 
-// The same for entities, from the first event on; the entity knows the hash of the last one.
+// The same for entities, from the first event on. The entity itself has the hash of the last one,
+// its number and its state, and a seal over all of itself.
 void entity_hashes_hang_together(const Evidence& evidence, Row& row) {
     const Json* before = nullptr;
     std::string last;
     for (const Json& stored : evidence.entity_ledger) {
         const bool is_next = before != nullptr && name_of(*before) == name_of(stored);
+        if (before != nullptr && !is_next) look_at_end(*before, row);
         const std::string where =
             fmt::format("{} event {}", name_of(stored), number(stored, "seq"));
         const std::int64_t place = is_next ? number(*before, "seq") + 1 : 1;
@@ -137,12 +164,9 @@ void entity_hashes_hang_together(const Evidence& evidence, Row& row) {
         last = entity_hash_after(is_next ? last : entity_start(stored), stored);
         row.expect(hex_of(last) == text(stored, "hash"), where,
                    "has another hash than its fields and the one before it");
-        if (number(stored, "seq") == number(stored, "revision")) {
-            row.expect(text(stored, "head") == text(stored, "hash"), where,
-                       "is not the last event that the entity knows");
-        }
         before = &stored;
     }
+    if (before != nullptr) look_at_end(*before, row);
 }
 
 }  // namespace sluice::checker

@@ -79,6 +79,7 @@ std::vector<std::pair<std::string, std::size_t>> count(const Evidence& evidence)
     counts.insert(counts.end(), operations.begin(), operations.end());
     counts.emplace_back("jobs", evidence.jobs.size());
     counts.insert(counts.end(), states.begin(), states.end());
+    counts.emplace_back(removed_jobs, evidence.gone.size());
     counts.emplace_back("claims in the history", claims);
     counts.emplace_back("events", events);
     counts.emplace_back("log lines", lines);
@@ -99,6 +100,8 @@ Limits limits_of(const Evidence& evidence) {
         limits.repeated_requests = flag(operation.args, "repeated_requests");
         limits.clock_steps = flag(operation.args, "clock_steps");
         limits.retention = std::chrono::milliseconds(number(operation.args, "retention_ms"));
+        const std::chrono::milliseconds keys(number(operation.args, "key_memory_ms"));
+        if (keys.count() > 0) limits.key_memory = keys;
     }
     // All that compares the history's times is off by no more than this.
     if (limits.clock_steps) limits.slack = limits.clocks = limits.lateness = std::chrono::hours(24);

@@ -20,9 +20,22 @@ std::optional<Time> end_sent(const Evidence& evidence, const Event& end) {
     return first;
 }
 
+// It succeeded, or it would still be there; when, somebody may have been told.
+void look_at_removed(const Evidence& evidence, const Job& job, const std::string& id,
+                     const Limits& limits, Row& row) {
+    const auto& end = evidence.gone.at(id).end;
+    for (const Event& event : job.events) {
+        if (event.type != "claimed" || !end) continue;
+        row.expect(*end <= event.at + limits.slack, job.id,
+                   "was claimed before its dependency had ended, which is gone: " + id);
+    }
+}
+
 // By the history's clock, and by what the two workers know.
 void look_at_dependency(const Evidence& evidence, const Job& job, const std::string& id,
                         const Limits& limits, Row& row) {
+    if (may_be_removed(evidence, limits, id))
+        return look_at_removed(evidence, job, id, limits, row);
     const Job* dependency = evidence.find(id);
     const Event* end = dependency == nullptr ? nullptr : dependency->end();
     row.expect(end != nullptr, job.id, "its dependency has no end: " + id);
@@ -76,14 +89,30 @@ bool has_circle(const boost::json::array& bodies) {
     return !waiting.empty();
 }
 
-bool waits_for_a_stranger(const Evidence& evidence, const std::string& tenant, const Json& body) {
+// Whether one of the jobs that this one waits for, outside its batch, is such.
+template <class Is>
+bool waits_for_one_that(const Json& body, Is is) {
     const auto& names = list(body, "depends_on");
     return std::any_of(names.begin(), names.end(), [&](const Json& dependency) {
         const std::string name(dependency.as_string());
-        if (name.starts_with('#')) return false;
+        return !name.starts_with('#') && is(name);
+    });
+}
+
+bool waits_for_a_stranger(const Evidence& evidence, const std::string& tenant, const Json& body) {
+    return waits_for_one_that(body, [&](const std::string& name) {
+        const auto gone = evidence.gone.find(name);
+        if (gone != evidence.gone.end()) return gone->second.tenant != tenant;
         const Job* job = evidence.find(name);
         return job == nullptr || job->tenant() != tenant;
     });
+}
+
+// Whether one of the jobs of a submit or of a batch is such.
+template <class Is>
+bool has_body_that(const Operation& operation, Is is) {
+    const auto& bodies = list(operation.args, "bodies");
+    return is(member_of(operation.args, "body")) || std::any_of(bodies.begin(), bodies.end(), is);
 }
 
 void look_at_acceptance(const Evidence& evidence, const Operation& operation, Row& row) {
@@ -96,13 +125,18 @@ void look_at_acceptance(const Evidence& evidence, const Operation& operation, Ro
 }  // namespace
 
 bool asks_the_impossible(const Evidence& evidence, const Operation& operation) {
-    const auto& bodies = list(operation.args, "bodies");
-    if (has_circle(bodies)) return true;
-    const auto is_bad = [&](const Json& body) {
+    if (has_circle(list(operation.args, "bodies"))) return true;
+    return has_body_that(operation, [&](const Json& body) {
         return waits_for_a_stranger(evidence, operation.tenant, body);
-    };
-    return is_bad(member_of(operation.args, "body")) ||
-           std::any_of(bodies.begin(), bodies.end(), is_bad);
+    });
+}
+
+bool asks_for_the_removed(const Evidence& evidence, const Limits& limits,
+                          const Operation& operation) {
+    return has_body_that(operation, [&](const Json& body) {
+        return waits_for_one_that(
+            body, [&](const std::string& name) { return may_be_removed(evidence, limits, name); });
+    });
 }
 
 // A job runs after its dependencies have ended; when one of them did not succeed, it is canceled

@@ -86,8 +86,11 @@ void look_at_entity(const Evidence& evidence, const Entity& entity, Row& row) {
 
 // The jobs of a batch come together; a job that an entity follows starts it when it is claimed and
 // stops it when it ends, once, in the way that it ended.
-void effects_are_atomic(const Evidence& evidence, const Limits&, Row& row) {
+void effects_are_atomic(const Evidence& evidence, const Limits& limits, Row& row) {
     std::set<std::string> marks;
+    for (const auto& [id, gone] : evidence.gone) {
+        if (may_be_removed(evidence, limits, id)) marks.insert(gone.mark);
+    }
     for (const auto& [id, job] : evidence.jobs) marks.insert(text(job.fields, "correlation_id"));
     for (const Operation& operation : evidence.operations) {
         if (operation.op == "batch") look_at_batch(operation, marks, row);

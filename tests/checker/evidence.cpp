@@ -145,11 +145,57 @@ void each_line(std::istream& stream, const char* name,
     }
 }
 
+// What an answer tells of a job that is gone.
+void note_told(GoneJob& gone, const Json& job) {
+    if (!is_final(text(job, "state"))) return;
+    gone.state = text(job, "state");
+    const std::string end = text(job, "completed_at");
+    if (!end.empty()) gone.end = parse_time(end);
+}
+
+// Those that an answer names, and what others said of them.
+void gather_gone(Evidence& evidence) {
+    const auto note = [&](const std::string& id) -> GoneJob* {
+        const bool is_known = id.empty() || evidence.find(id) != nullptr;
+        return is_known ? nullptr : &evidence.gone[id];
+    };
+    for (const Operation& operation : evidence.operations) {
+        const bool makes = operation.is_ok("submit") || operation.is_ok("replay");
+        GoneJob* made = makes ? note(text(operation.result, "id")) : nullptr;
+        if (made != nullptr) {
+            made->tenant = operation.tenant;
+            made->mark = operation.ref;
+            if (!operation.key.empty()) {
+                made->keyed = std::min(made->keyed.value_or(operation.t0), operation.t0);
+            }
+        }
+        if (!operation.is_ok("claim")) continue;
+        for (const Json& lease : list(operation.result, "leases")) {
+            GoneJob* given = note(job_in(text(lease, "lease_id")));
+            if (given != nullptr) given->tenant = operation.tenant;
+        }
+    }
+    for (const Operation& operation : evidence.operations) {
+        const std::string told = text(operation.result, "id");
+        const auto by_answer = evidence.gone.find(told.empty() ? operation.job : told);
+        if (by_answer != evidence.gone.end() && operation.outcome == Outcome::ok) {
+            note_told(by_answer->second, operation.result);
+        }
+        const auto by_lease = evidence.gone.find(job_in(operation.lease));
+        if (by_lease == evidence.gone.end() || operation.op != "report") continue;
+        if (text(member_of(operation.args, "body"), "outcome") != "succeeded") continue;
+        auto& sent = by_lease->second.success_sent;
+        sent = std::min(sent.value_or(operation.t0), operation.t0);
+    }
+}
+
 void part_trespasses(Evidence& evidence) {
     const auto is_at_home = [&](const Operation& operation) {
         const Job* job = evidence.find(operation.job);
-        const bool says_for_whom = !text(operation.args, "tenant").empty();
-        return job == nullptr || !says_for_whom || job->tenant() == operation.tenant;
+        const auto gone = evidence.gone.find(operation.job);
+        if (text(operation.args, "tenant").empty()) return true;
+        if (gone != evidence.gone.end()) return gone->second.tenant == operation.tenant;
+        return job == nullptr || job->tenant() == operation.tenant;
     };
     auto& operations = evidence.operations;
     const auto first = std::stable_partition(operations.begin(), operations.end(), is_at_home);
@@ -239,7 +285,11 @@ const Job* Evidence::find(const std::string& id) const {
 }
 
 const Job* Evidence::job_of(const Lease& lease) const {
-    return lease.job != nullptr ? lease.job : find(lease.id.substr(0, lease.id.find('-')));
+    return lease.job != nullptr ? lease.job : find(job_in(lease.id));
+}
+
+std::string job_in(const std::string& lease) {
+    return lease.substr(0, lease.find('-'));
 }
 
 Time parse_time(std::string_view text) {
@@ -275,6 +325,7 @@ Evidence read_evidence(std::istream& record, std::istream& history) {
     for (const auto& [id, job] : evidence.jobs) {
         if (job.fields.is_null()) throw std::runtime_error("history without its job: " + id);
     }
+    gather_gone(evidence);
     part_trespasses(evidence);
     mark_followed(evidence);
     index_history(evidence);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <istream>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,6 +77,18 @@ struct Job {
     std::vector<std::string> keys() const;  // that it holds alone while it runs
 };
 
+// A job that clients or workers know of, and that is not in the history.
+struct GoneJob {
+    std::string tenant{};
+    std::string mark{};           // of its submit
+    std::optional<Time> keyed{};  // when it was asked for under a key
+    // How it ended, as somebody was told.
+    std::string state{};
+    std::optional<Time> end{};
+    // When a worker first said that it succeeded, whatever became of that.
+    std::optional<Time> success_sent{};
+};
+
 // Something that follows jobs: what they did to it, in order.
 struct Entity {
     struct Event {
@@ -102,6 +115,9 @@ struct Lease {
     std::vector<const Operation*> spoken{};
 };
 
+// The id of the job in the name of a lease.
+std::string job_in(const std::string& lease);
+
 // All that there is to judge by. Leases point into the rest, so that it can be moved, not copied.
 struct Evidence {
     Evidence() = default;
@@ -113,6 +129,7 @@ struct Evidence {
     // What was asked about jobs of another tenant; none of it is among the others.
     std::vector<Operation> trespasses{};
     std::map<std::string, Job> jobs{};
+    std::map<std::string, GoneJob> gone{};
     std::map<std::string, Lease> leases{};  // of the history and of the record
     std::vector<Entity> entities{};
     // The rows of all events as the store has them, or none.
@@ -121,6 +138,7 @@ struct Evidence {
 
     const Job* find(const std::string& id) const;
     const Job* job_of(const Lease& lease) const;
+    bool is_gone(const std::string& id) const { return gone.contains(id); }
 };
 
 // Reads the client's record (a line of JSON per operation) and the history (a line per job, event,

@@ -194,7 +194,7 @@ void history_is_whole(const Evidence& evidence, const Limits&, Row& row) {
 
 // A read shows the job as it was after some of its events, never fewer than an earlier read or a
 // step that the reader could know of; a job that was acknowledged is found.
-void reads_agree_with_history(const Evidence& evidence, const Limits&, Row& row) {
+void reads_agree_with_history(const Evidence& evidence, const Limits& limits, Row& row) {
     struct Seen {
         Time t1;
         std::int64_t revision;
@@ -203,6 +203,7 @@ void reads_agree_with_history(const Evidence& evidence, const Limits&, Row& row)
     for (const Operation& operation : evidence.operations) {
         const bool is_read = operation.op == "read" || operation.op == "cancel";
         if (!is_read || operation.outcome == Outcome::info) continue;
+        if (may_be_removed(evidence, limits, operation.job)) continue;
         const Job* job = evidence.find(operation.job);
         row.expect(operation.status != 404 && job != nullptr, operation.job, "was not found");
         if (job == nullptr || operation.outcome != Outcome::ok) continue;

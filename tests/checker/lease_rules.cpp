@@ -142,7 +142,7 @@ std::optional<Time> given_anew(const Evidence& evidence, const Givings& givings,
 // Tokens of a job grow, a lease is closed before the next one opens, every lease that a worker was
 // given is in the history under its name, no lease is given twice, and no two workers held a job at
 // the same time for certain.
-void one_lease_at_a_time(const Evidence& evidence, const Limits&, Row& row) {
+void one_lease_at_a_time(const Evidence& evidence, const Limits& limits, Row& row) {
     for (const auto& [id, job] : evidence.jobs) look_at_tokens(job, row);
     std::set<std::string> given;
     for (const Operation& claim : evidence.operations) {
@@ -150,6 +150,7 @@ void one_lease_at_a_time(const Evidence& evidence, const Limits&, Row& row) {
         for (const Json& answer : list(claim.result, "leases")) {
             const std::string id = text(answer, "lease_id");
             row.expect(given.insert(id).second, id, "was given twice");
+            if (may_be_removed(evidence, limits, job_in(id))) continue;
             const Lease& lease = evidence.leases.at(id);
             row.expect(lease.claimed != nullptr &&
                            lease.claimed->actor == "worker:" + text(claim.args, "worker"),
@@ -170,8 +171,11 @@ void stale_leases_are_refused(const Evidence& evidence, const Limits& limits, Ro
     const Givings givings = all_givings(evidence);
     for (const auto& [id, lease] : evidence.leases) {
         std::optional<Time> over = given_anew(evidence, givings, lease);
+        const bool is_removed = may_be_removed(evidence, limits, job_in(id));
         for (const Operation* said : lease.spoken) {
-            if (said->outcome == Outcome::fail) look_at_refusal(lease, *said, limits, row);
+            if (said->outcome == Outcome::fail && !is_removed) {
+                look_at_refusal(lease, *said, limits, row);
+            }
             if (said->outcome == Outcome::ok) look_at_acceptance(lease, *said, over, limits, row);
             const bool ends = (said->outcome == Outcome::ok && ends_the_lease(*said)) ||
                               said->code == "lease_lost";

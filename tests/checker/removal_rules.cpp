@@ -1,22 +1,16 @@
 // Jobs go when they are old enough, and not before.
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "checker/rules.hpp"
 
 namespace sluice::checker {
 namespace {
 
-// When the job ended, as somebody was told who read it.
-std::optional<Time> told_end(const Evidence& evidence, const std::string& id) {
-    for (const Operation& operation : evidence.operations) {
-        if (operation.outcome != Outcome::ok || text(operation.result, "id") != id) continue;
-        if (!is_final(text(operation.result, "state"))) continue;
-        const std::string end = text(operation.result, "completed_at");
-        if (!end.empty()) return parse_time(end);
-    }
-    return std::nullopt;
+// A job of which somebody was told that it is not there: no later than then it was gone.
+bool is_missed(const Evidence& evidence, const Operation& operation) {
+    return operation.outcome == Outcome::fail && operation.code == "not_found" &&
+           (evidence.find(operation.job) != nullptr || evidence.is_gone(operation.job));
 }
 
 // From when on it is known that the job was accepted.
@@ -29,39 +23,68 @@ std::map<std::string, Time> accepted_jobs(const Evidence& evidence) {
     return accepted;
 }
 
-void look_at_absence(const std::optional<Time>& end, const std::string& id, Time seen,
-                     const Limits& limits, Row& row) {
+// The earliest moment at which the job can have ended, as far as anybody knows.
+std::optional<Time> earliest_end(const GoneJob& gone) {
+    return gone.end ? gone.end : gone.success_sent;
+}
+
+void look_at_absence(const std::string& id, const GoneJob& gone, Time seen, const Limits& limits,
+                     Row& row) {
     row.expect(limits.retention.count() > 0, id, "is gone, and jobs are kept for ever");
-    row.expect(end.has_value(), id, "is gone, and nobody has seen its end");
+    row.expect(!gone.keyed || *gone.keyed + limits.key_memory <= seen + limits.clocks, id,
+               "is gone, and a key stands for it");
+    row.expect(gone.state.empty() || gone.state == "succeeded", id,
+               "is gone, and such jobs are kept for ever: " + gone.state);
+    const auto end = earliest_end(gone);
+    row.expect(end.has_value(), id, "is gone, and nothing can have ended it");
     if (!end) return;
     row.expect(*end + limits.retention <= seen + limits.slack + limits.clocks, id,
                "is gone before its time");
 }
 
+// By job: those that wait for it. What is accepted has all that it waits for, so that what was gone
+// then went later.
+std::map<std::string, std::vector<const Job*>> all_dependents(const Evidence& evidence) {
+    std::map<std::string, std::vector<const Job*>> dependents;
+    for (const auto& [id, job] : evidence.jobs) {
+        for (const Json& dependency : list(job.fields, "depends_on")) {
+            dependents[std::string(dependency.as_string())].push_back(&job);
+        }
+    }
+    return dependents;
+}
+
 }  // namespace
 
-// A job that was acknowledged is there until it has ended and its retention has passed since. One
-// that was gone once is never there again.
+// A job that was acknowledged is there until it has succeeded and its retention has passed since;
+// it stays while a key stands for it, or while a job that depends on it has not ended. One that was
+// gone once is never there again.
 void removals_are_due(const Evidence& evidence, const Limits& limits, Row& row) {
     Time last{};
     for (const Operation& operation : evidence.operations) last = std::max(last, operation.t1);
     const std::map<std::string, Time> accepted = accepted_jobs(evidence);
     for (const auto& [id, since] : accepted) {
-        if (evidence.find(id) != nullptr) {
-            row.expect(true, id, "");
-        } else {
-            look_at_absence(told_end(evidence, id), id, last, limits, row);
-        }
+        if (!evidence.is_gone(id)) row.expect(true, id, "");
     }
+    for (const auto& [id, gone] : evidence.gone) look_at_absence(id, gone, last, limits, row);
+    const auto dependents = all_dependents(evidence);
     for (const Operation& operation : evidence.operations) {
+        if (!is_missed(evidence, operation)) continue;
         const auto known = accepted.find(operation.job);
-        const bool is_missed = operation.op == "read" && operation.outcome == Outcome::fail &&
-                               operation.code == "not_found";
-        if (!is_missed || known == accepted.end() || operation.t0 < known->second) continue;
-        row.expect(evidence.find(operation.job) == nullptr, operation.job,
-                   "was gone, and is there again");
-        look_at_absence(told_end(evidence, operation.job), operation.job, operation.t1, limits,
-                        row);
+        const bool is_certain = known != accepted.end() && operation.t0 >= known->second;
+        const auto gone = evidence.gone.find(operation.job);
+        if (gone == evidence.gone.end()) {
+            row.expect(!is_certain, operation.job, "was gone, and is there again");
+            continue;
+        }
+        look_at_absence(operation.job, gone->second, operation.t1, limits, row);
+        const auto waiting = dependents.find(operation.job);
+        if (waiting == dependents.end()) continue;
+        for (const Job* job : waiting->second) {
+            const Event* end = job->end();
+            row.expect(end != nullptr && end->at <= operation.t1 + limits.slack, operation.job,
+                       "was gone while a job that depends on it had not ended: " + job->id);
+        }
     }
 }
 

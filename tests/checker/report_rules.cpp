@@ -101,8 +101,9 @@ Times accepted_cancels(const Evidence& evidence) {
 }  // namespace
 
 // A report or a hand-back that was acknowledged is in the history, with its outcome and result.
-void no_lost_report(const Evidence& evidence, const Limits&, Row& row) {
+void no_lost_report(const Evidence& evidence, const Limits& limits, Row& row) {
     for (const auto& [id, lease] : evidence.leases) {
+        if (may_be_removed(evidence, limits, job_in(id))) continue;
         const Job* job = evidence.job_of(lease);
         for (const Operation* said : lease.spoken) {
             const bool is_report = said->is_ok("report");
@@ -116,10 +117,12 @@ void no_lost_report(const Evidence& evidence, const Limits&, Row& row) {
 }
 
 // The same report again gets the same answer; of two different ones at most one is accepted.
-void repeated_reports(const Evidence& evidence, const Limits&, Row& row) {
+void repeated_reports(const Evidence& evidence, const Limits& limits, Row& row) {
     for (const auto& [id, lease] : evidence.leases) {
+        const bool is_removed = may_be_removed(evidence, limits, job_in(id));
         std::vector<const Operation*> answered;
         for (const Operation* said : lease.spoken) {
+            if (is_removed && said->code == "not_found") continue;
             if (said->op == "report" && said->outcome != Outcome::info) answered.push_back(said);
         }
         for (std::size_t i = 0; i < answered.size(); ++i) {

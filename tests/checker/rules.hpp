@@ -14,6 +14,10 @@ void replays_are_new_jobs(const Evidence& evidence, const Limits& limits, Row& r
 
 // removal_rules.cpp
 void removals_are_due(const Evidence& evidence, const Limits& limits, Row& row);
+// Whether the job is gone where jobs are removed: whether it should be, the rule above says.
+inline bool may_be_removed(const Evidence& evidence, const Limits& limits, const std::string& id) {
+    return limits.retention.count() > 0 && evidence.is_gone(id);
+}
 
 // history_rules.cpp
 void legal_steps(const Evidence& evidence, const Limits& limits, Row& row);
@@ -60,6 +64,9 @@ void nothing_runs_early(const Evidence& evidence, const Limits& limits, Row& row
 void dependencies_first(const Evidence& evidence, const Limits& limits, Row& row);
 // Whether a submit or a batch names jobs that none of its may wait for.
 bool asks_the_impossible(const Evidence& evidence, const Operation& operation);
+// Whether it names one that may have been removed before.
+bool asks_for_the_removed(const Evidence& evidence, const Limits& limits,
+                          const Operation& operation);
 
 // log_rules.cpp
 void logs_are_whole(const Evidence& evidence, const Limits& limits, Row& row);

@@ -109,12 +109,13 @@ void look_at_end(const Operation& stream, const Job& job, const Ends& ends, Row&
 
 // From where it was asked to go on, a stream tells what the history tells there: ids without gap or
 // repeat, every stream the same at the same id, the end once and last. After the end nothing comes.
-void streams_tell_all(const Evidence& evidence, const Limits&, Row& row) {
+void streams_tell_all(const Evidence& evidence, const Limits& limits, Row& row) {
     Told all;
     Ends ends;
     for (const Operation& stream : evidence.operations) {
         if (!stream.is_ok("stream")) continue;
         const Job* job = evidence.find(stream.job);
+        if (may_be_removed(evidence, limits, stream.job)) continue;
         row.expect(job != nullptr, stream.job, "has a stream and is not there");
         if (job == nullptr) continue;
         look_at_ids(stream, row);

@@ -17,8 +17,10 @@ bool may_have_happened(const Operation& operation, const Limits& limits) {
            (operation.op == "replay" && limits.repeated_requests);
 }
 
-void look_at_accepted(const Evidence& evidence, const Operation& submit, Row& row) {
+void look_at_accepted(const Evidence& evidence, const Operation& submit, const Limits& limits,
+                      Row& row) {
     const std::string id = text(submit.result, "id");
+    if (may_be_removed(evidence, limits, id)) return;
     const Job* job = evidence.find(id);
     row.expect(job != nullptr, id, "was accepted and is gone");
     if (job == nullptr) return;
@@ -67,11 +69,11 @@ void look_at_source(const Evidence& evidence, const Job& source, Row& row) {
 
 // Every submit that was acknowledged is found with what was sent; submits without a key that were
 // acknowledged made a job each.
-void no_lost_submit(const Evidence& evidence, const Limits&, Row& row) {
+void no_lost_submit(const Evidence& evidence, const Limits& limits, Row& row) {
     std::set<std::string> ids;
     for (const Operation& operation : evidence.operations) {
         if (!operation.is_ok("submit")) continue;
-        look_at_accepted(evidence, operation, row);
+        look_at_accepted(evidence, operation, limits, row);
         if (!operation.key.empty()) continue;
         const std::string id = text(operation.result, "id");
         row.expect(ids.insert(id).second, id, "is the answer to two submits");
@@ -135,6 +137,7 @@ void one_job_per_key(const Evidence& evidence, const Limits&, Row& row) {
 void replays_are_new_jobs(const Evidence& evidence, const Limits& limits, Row& row) {
     for (const Operation& operation : evidence.operations) {
         if (operation.op != "replay" || operation.outcome == Outcome::info) continue;
+        if (may_be_removed(evidence, limits, operation.job)) continue;
         const Job* source = evidence.find(operation.job);
         const Event* end = source == nullptr ? nullptr : source->end();
         row.expect(end != nullptr, operation.job, "the source of a replay has no end");
@@ -146,6 +149,7 @@ void replays_are_new_jobs(const Evidence& evidence, const Limits& limits, Row& r
         }
         look_at_source(evidence, *source, row);
         const std::string id = text(operation.result, "id");
+        if (may_be_removed(evidence, limits, id)) continue;
         const Job* made = evidence.find(id);
         row.expect(end->at <= operation.t1 + limits.slack, id, "replays a job that had not ended");
         row.expect(id != operation.job && made != nullptr, id, "is no new job");

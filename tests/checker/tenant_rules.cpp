@@ -15,6 +15,7 @@ using Owners = std::map<std::string, std::string, std::less<>>;  // of marks and
 Owners all_owners(const Evidence& evidence) {
     Owners owners;
     for (const auto& [id, job] : evidence.jobs) owners[id] = job.tenant();
+    for (const auto& [id, gone] : evidence.gone) owners[id] = gone.tenant;
     for (const Operation& operation : evidence.operations) {
         if (operation.op == "submit") owners[operation.ref] = operation.tenant;
     }

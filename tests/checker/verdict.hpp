@@ -32,8 +32,11 @@ struct Limits {
     // Wall clocks were set meanwhile: times of the history tell nothing about one another or about
     // clients' times. What clients know by their own clock still counts.
     bool clock_steps = false;
-    // For how long ended jobs are kept; zero: for ever.
+    // For how long jobs that succeeded are kept; zero: for ever, as all others are. What became of
+    // a job that is gone only the rule on removals can judge; the others pass over it.
     std::chrono::microseconds retention{};
+    // For how long an idempotency key stands for its jobs, which stay as long.
+    std::chrono::microseconds key_memory = std::chrono::hours(24);
 };
 
 struct Finding {
@@ -63,6 +66,9 @@ class Row {
     std::size_t cases_ = 0;
     std::vector<Finding> findings_;
 };
+
+// What the count of jobs that were known and are not in the history is called.
+inline constexpr const char* removed_jobs = "jobs that are gone";
 
 struct Verdict {
     std::vector<std::pair<std::string, std::size_t>> counts{};

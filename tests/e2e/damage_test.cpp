@@ -233,6 +233,77 @@ TEST_F(Damage, OfEventsAndLogLinesIsShownAndTheOthersAreReadable) {
     EXPECT_TRUE(is_null(lines[0], "data"));
 }
 
+TEST_F(Damage, OfAnEntityIsShownAndWhatIsLeftOfItIsNotOverwritten) {
+    const char* const texts[] = {R"({"name":)", R"({"name":"a","name":"b"})", R"([1])", ""};
+    for (const char* damaged : texts) {
+        SCOPED_TRACE(damaged);
+        const std::string id = "app-" + std::to_string(std::string(damaged).size());
+        expect_ok(api->http.post(
+                      "/api/v1/entities",
+                      serialize(Fields{
+                          {"kind", "app"}, {"id", id}, {"attributes", Fields{{"name", "Shop"}}}})),
+                  201);
+        change_store(store, std::string("UPDATE entity SET attributes='") + damaged +
+                                "' WHERE id='" + id + "'");
+        const std::string place = "/api/v1/entities/app/" + id;
+
+        EXPECT_TRUE(is_damaged(api->get(place)));
+        const Response refused = api->http.post(place, R"({"attributes":{"name":"Other"}})");
+        expect_refused(refused, 409, "conflict");
+        EXPECT_TRUE(has(refused.body, "audit verify")) << refused.body;
+        EXPECT_TRUE(is_damaged(api->get(place)));
+    }
+    const Ended verified = run_sluice({"audit", "verify", "--store", store});
+    EXPECT_EQ(verified.code, 6);
+    EXPECT_TRUE(has(verified.errors, "app app-8 of tenant default")) << verified.errors;
+}
+
+TEST_F(Damage, OfASiteFailsTheJobsThatWouldMoveItAndLeavesTheSite) {
+    const Fields moves{{"type", "env_update"}, {"site_id", "s1"}, {"node_id", "n1"}};
+    const std::string first = api->submit_id(moves);
+    const Json lease = api->claim_one();
+    change_store(store, "UPDATE entity SET attributes=attributes||' ' WHERE id='s1'");
+
+    expect_ok(api->succeed(lease));
+    const std::string second = api->submit_id(moves);
+    EXPECT_TRUE(api->claim().empty());
+
+    EXPECT_EQ(api->state(first), "succeeded");
+    EXPECT_EQ(api->state(second), "failed");
+    EXPECT_EQ(text(api->job(second), "error_code"), "RESOURCE_FAILED");
+    EXPECT_TRUE(has(text(api->job(second), "error_message"), "damaged"));
+    const Json site = api->get("/api/v1/entities/site/s1");
+    EXPECT_TRUE(is_damaged(site));
+    EXPECT_EQ(text(site, "state"), "deploying");
+}
+
+TEST_F(Damage, OfAnEntitysEventIsShownAndNamedByAuditVerify) {
+    api->submit_id({{"type", "env_update"}, {"site_id", "s1"}, {"node_id", "n1"}});
+    expect_ok(api->succeed(api->claim_one()));
+    change_store(store, "UPDATE entity_event SET detail='{' WHERE id='s1' AND seq=2");
+
+    const List events = list(api->get("/api/v1/entities/site/s1/events"), "events");
+    ASSERT_EQ(events.size(), 3u);
+    EXPECT_TRUE(is_damaged(events[1]));
+    EXPECT_FALSE(is_damaged(events[2]));
+    const Ended verified = run_sluice({"audit", "verify", "--store", store});
+    EXPECT_EQ(verified.code, 6);
+    EXPECT_TRUE(has(verified.errors, "site s1 of tenant default")) << verified.errors;
+}
+
+TEST_F(Damage, OfALogLevelIsNamedByAuditVerify) {
+    const std::string id = api->submit_id();
+    const Json lease = api->claim_one();
+    expect_ok(api->log(lease, {Fields{{"message", "a"}, {"level", "error"}}}));
+    expect_ok(api->succeed(lease));
+    change_store(store, "UPDATE log SET level=7");
+
+    EXPECT_TRUE(is_damaged(api->logs(id)[0]));
+    const Ended verified = run_sluice({"audit", "verify", "--store", store});
+    EXPECT_EQ(verified.code, 6);
+    EXPECT_TRUE(has(verified.errors, "log line 1 is damaged")) << verified.errors;
+}
+
 // It is not found where it waits.
 TEST_F(Damage, ThatMovesAQueuedJobHarmsNoOtherWhenItIsCanceled) {
     const auto ids = submit(5);

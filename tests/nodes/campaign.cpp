@@ -1,7 +1,9 @@
 #include "nodes/campaign.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "nodes/actors.hpp"
@@ -79,13 +81,48 @@ void write_plan(const Plan& plan, Record& record) {
                  {"clock_steps", plan.clock_steps},
                  {"repeated_requests", plan.client_network},
                  {"strict_order", plan.strict_order},
+                 {"retention_ms", std::chrono::milliseconds(plan.retention).count()},
+                 {"key_memory_ms", std::chrono::milliseconds(plan.retention).count()},
                  {"starts_renew_leases", plan.starts_renew_leases}});
+}
+
+void stop_all(Nodes& nodes) {
+    for (int node = 0; node < nodes.count(); ++node) EXPECT_EQ(nodes.stop(node), 0);
+}
+
+// Successes that no gate can ask for.
+bool has_removable(const List& jobs) {
+    return std::any_of(jobs.begin(), jobs.end(), [](const e2e::Json& job) {
+        return e2e::text(job, "state") == "succeeded" && e2e::is_null(job, "entity_id");
+    });
+}
+
+// Lets the nodes, which are down, remove what is old then, and exports the rest. That is read from
+// nodes that remove nothing: jobs must not go while they are read.
+void remove_old_jobs(const Plan& plan, Nodes& nodes, Record& record,
+                     const std::filesystem::path& history) {
+    // On PostgreSQL jobs are removed when their week is over.
+    const std::chrono::hours later = plan.retention + std::chrono::hours(24 * 15);
+    const std::chrono::hours of_nodes = plan.database == nullptr ? later : std::chrono::hours(0);
+    if (plan.database != nullptr) plan.database->set_clock(later);
+    const std::string keys = fmt::format("idempotency_hours = {}\n", plan.retention.count());
+    nodes.start_later(of_nodes, fmt::format("{0}[retention_of]\nsucceeded = \"{1}h\"\n", keys,
+                                            plan.retention.count()));
+    EXPECT_TRUE(
+        e2e::eventually([&] { return !has_removable(all_jobs(nodes.port(0))); }, drain_patience))
+        << "old jobs are not removed";
+    stop_all(nodes);
+    nodes.start_later(of_nodes, keys);
+    record.note("removed", "campaign", {}, later);
+    export_history(nodes.port(0), all_jobs(nodes.port(0)), history);
+    stop_all(nodes);
+    export_ledger(plan.store, history);
 }
 
 }  // namespace
 
 Files run_campaign(const Plan& plan, const std::filesystem::path& folder) {
-    Files files{folder / "record.jsonl", folder / "history.jsonl"};
+    Files files{.record = folder / "record.jsonl", .history = folder / "history.jsonl"};
     Nodes nodes(plan.store, plan.nodes, wiring_for(plan));
     Record record(files.record);
     write_plan(plan, record);
@@ -104,10 +141,17 @@ Files run_campaign(const Plan& plan, const std::filesystem::path& folder) {
         saboteur.heal();
         drain(nodes);
     }
-    record.finish();
     export_history(nodes.port(0), drain(nodes), files.history);
-    for (int node = 0; node < nodes.count(); ++node) EXPECT_EQ(nodes.stop(node), 0);
+    stop_all(nodes);
+    if (plan.database_clock_steps) {
+        EXPECT_GT(plan.database->ask("SELECT corrections FROM clock"), 0);
+    }
     export_ledger(plan.store, files.history);
+    if (plan.retention.count() > 0) {
+        files.kept = folder / "kept.jsonl";
+        remove_old_jobs(plan, nodes, record, files.kept);
+    }
+    record.finish();
     return files;
 }
 

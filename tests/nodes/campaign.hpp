@@ -26,6 +26,10 @@ struct Plan {
     bool database_crashes = false;      // the database dies, or kills backends; needs `database`
     e2e::PostgresServer* database = nullptr;  // which the campaign may mistreat
 
+    // At the end the nodes are started once more, later by more than this; then they remove what
+    // succeeded. Zero: they do not. On PostgreSQL it needs `database` with a clock of its own.
+    std::chrono::hours retention{};
+
     // What the checker must know of the store.
     std::chrono::milliseconds slack{5};   // between a step's time and the moment others see it
     std::chrono::milliseconds clocks{5};  // between the nodes' clocks and the clients'
@@ -37,6 +41,7 @@ struct Plan {
 struct Files {
     std::filesystem::path record{};
     std::filesystem::path history{};
+    std::filesystem::path kept{};  // the history once more, of what retention has left; or empty
 };
 
 // Clients and workers use the nodes while all this happens to them; then everything is given time

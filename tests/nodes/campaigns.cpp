@@ -7,6 +7,9 @@ namespace {
 
 constexpr int nodes_on_postgres = 3;
 
+// Jobs stay for as long as keys are remembered, which is an hour at the least.
+constexpr std::chrono::hours shortest_retention{1};
+
 Setting on_sqlite() {
     Setting setting;
     setting.plan.store = "sqlite:" + (setting.folder->path() / "db").string();
@@ -30,7 +33,9 @@ Setting on_postgres(const std::string& store) {
 }  // namespace
 
 Setting one_node_on_sqlite() {
-    return on_sqlite();
+    Setting setting = on_sqlite();
+    setting.plan.retention = shortest_retention;
+    return setting;
 }
 
 Setting bad_network_before_sqlite() {
@@ -71,6 +76,7 @@ Setting database_clock_set() {
     setting.plan.database = setting.server.get();
     setting.plan.database_clock_steps = true;
     setting.plan.clocks = std::chrono::milliseconds(500);
+    setting.plan.retention = shortest_retention;
     return setting;
 }
 

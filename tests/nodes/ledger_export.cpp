@@ -25,12 +25,14 @@ ORDER BY e.job_id, e.seq)";
 
 constexpr const char* sqlite_entity_rows = R"(
 SELECT json_object('kind', 'entity_row', 'row', json_object(
-    'tenant', v.tenant, 'kind', v.kind, 'id', v.id, 'seq', v.seq, 'at', v.at, 'action', v.action,
-    'from', v.from_state, 'to', v.to_state, 'actor', v.actor, 'job', coalesce(v.job, 0),
-    'detail', coalesce(v.detail, ''), 'hash', lower(hex(v.hash)), 'number', e.number,
-    'created_at', e.created_at, 'head', lower(hex(e.head_hash)), 'revision', e.revision))
-FROM entity_event v JOIN entity e ON e.tenant = v.tenant AND e.kind = v.kind AND e.id = v.id
-ORDER BY v.tenant, v.kind, v.id, v.seq)";
+    'tenant', e.tenant, 'kind', e.kind, 'id', e.id, 'seq', coalesce(v.seq, 0), 'at', v.at,
+    'action', v.action, 'from', v.from_state, 'to', v.to_state, 'actor', v.actor,
+    'job', coalesce(v.job, 0), 'detail', coalesce(v.detail, ''), 'hash', lower(hex(v.hash)),
+    'number', e.number, 'created_at', e.created_at, 'head', lower(hex(e.head_hash)),
+    'revision', e.revision, 'state', e.state, 'parent', coalesce(e.parent, ''),
+    'updated_at', e.updated_at, 'attributes', e.attributes, 'seal', lower(hex(e.seal))))
+FROM entity e LEFT JOIN entity_event v ON e.tenant = v.tenant AND e.kind = v.kind AND e.id = v.id
+ORDER BY e.tenant, e.kind, e.id, v.seq)";
 
 constexpr const char* postgres_rows = R"(
 SELECT json_build_object('kind', 'row', 'row', json_build_object(
@@ -47,12 +49,14 @@ ORDER BY e.job_id, e.seq)";
 
 constexpr const char* postgres_entity_rows = R"(
 SELECT json_build_object('kind', 'entity_row', 'row', json_build_object(
-    'tenant', v.tenant, 'kind', v.kind, 'id', v.id, 'seq', v.seq, 'at', v.at, 'action', v.action,
-    'from', v.from_state, 'to', v.to_state, 'actor', v.actor, 'job', coalesce(v.job, 0),
-    'detail', coalesce(v.detail, ''), 'hash', encode(v.hash, 'hex'), 'number', e.number,
-    'created_at', e.created_at, 'head', encode(e.head_hash, 'hex'), 'revision', e.revision))::text
-FROM entity_event v JOIN entity e ON e.tenant = v.tenant AND e.kind = v.kind AND e.id = v.id
-ORDER BY v.tenant, v.kind, v.id, v.seq)";
+    'tenant', e.tenant, 'kind', e.kind, 'id', e.id, 'seq', coalesce(v.seq, 0), 'at', v.at,
+    'action', v.action, 'from', v.from_state, 'to', v.to_state, 'actor', v.actor,
+    'job', coalesce(v.job, 0), 'detail', coalesce(v.detail, ''), 'hash', encode(v.hash, 'hex'),
+    'number', e.number, 'created_at', e.created_at, 'head', encode(e.head_hash, 'hex'),
+    'revision', e.revision, 'state', e.state, 'parent', coalesce(e.parent, ''),
+    'updated_at', e.updated_at, 'attributes', e.attributes, 'seal', encode(e.seal, 'hex')))::text
+FROM entity e LEFT JOIN entity_event v ON e.tenant = v.tenant AND e.kind = v.kind AND e.id = v.id
+ORDER BY e.tenant, e.kind, e.id, v.seq)";
 
 void write_sqlite_rows(const std::string& path, std::ofstream& file) {
     sqlite3* database = nullptr;

@@ -97,6 +97,16 @@ void Nodes::set_clock(int node, std::chrono::seconds off) {
     std::filesystem::rename(next, clock_file(node));
 }
 
+void Nodes::start_later(std::chrono::hours later, const std::string& more_configuration) {
+    write(folder_.path() / "sluice.toml", more_configuration + configuration);
+    wiring_.own_clocks = wiring_.own_clocks || later.count() > 0;
+    for (int node = 0; node < count(); ++node) {
+        if (is_up(node)) continue;
+        if (wiring_.own_clocks) set_clock(node, later);
+        start(node);
+    }
+}
+
 e2e::FaultProxy* Nodes::client_network(int node) {
     return is_up(node) ? client_networks_[place(node)].get() : nullptr;
 }

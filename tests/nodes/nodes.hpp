@@ -46,6 +46,10 @@ class Nodes {
     e2e::FaultProxy* client_network(int node);
     e2e::FaultProxy* database_network(int node);
 
+    // Starts all that are down as they would be after so long: with clocks that are ahead by it,
+    // unless it is zero, and with more in their configuration.
+    void start_later(std::chrono::hours later, const std::string& more_configuration);
+
     // Sets a node's wall clock so far from the true one; also for its next lives.
     void set_clock(int node, std::chrono::seconds off);
 

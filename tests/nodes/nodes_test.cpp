@@ -34,14 +34,27 @@ std::uint64_t setting_of(const char* name, std::uint64_t otherwise) {
 std::map<std::string, std::size_t> looks;
 int campaigns = 0;
 
-void judge(const Files& files) {
-    std::ifstream record(files.record);
-    std::ifstream history(files.history);
-    const checker::Verdict verdict = checker::check(checker::read_evidence(record, history));
+checker::Verdict verdict_on(const fs::path& record_path, const fs::path& history_path) {
+    std::ifstream record(record_path);
+    std::ifstream history(history_path);
+    checker::Verdict verdict = checker::check(checker::read_evidence(record, history));
     std::cout << verdict.table();
     EXPECT_EQ(verdict.broken(), std::vector<std::string>{});
+    return verdict;
+}
+
+std::size_t count_removed(const checker::Verdict& verdict) {
+    const std::map<std::string, std::size_t> counts(verdict.counts.begin(), verdict.counts.end());
+    return counts.at(checker::removed_jobs);
+}
+
+void judge(const Files& files) {
+    const checker::Verdict verdict = verdict_on(files.record, files.history);
+    EXPECT_EQ(count_removed(verdict), 0u);
     for (const checker::Row& row : verdict.rows) looks[row.id()] += row.cases();
     ++campaigns;
+    if (files.kept.empty()) return;
+    EXPECT_GT(count_removed(verdict_on(files.record, files.kept)), 0u);
 }
 
 // Moves what the campaign left to where it stays, and says how to look at it again.

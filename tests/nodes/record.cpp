@@ -19,8 +19,9 @@ void Record::write(const e2e::Fields& line) {
     file_ << text << '\n';
 }
 
-void Record::note(const std::string& op, const std::string& actor, const e2e::Fields& args) {
-    const std::int64_t at = now();
+void Record::note(const std::string& op, const std::string& actor, const e2e::Fields& args,
+                  std::chrono::microseconds later) {
+    const std::int64_t at = now() + later.count();
     write(
         {{"op", op}, {"actor", actor}, {"args", args}, {"t0", at}, {"t1", at}, {"outcome", "ok"}});
 }

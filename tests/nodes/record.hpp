@@ -20,8 +20,10 @@ class Record {
 
     void write(const e2e::Fields& line);
 
-    // Something that was done to the engine or left undone by a worker.
-    void note(const std::string& op, const std::string& actor, const e2e::Fields& args);
+    // Something that was done to the engine or left undone by a worker; `later`: where the clock of
+    // the nodes is ahead by as much.
+    void note(const std::string& op, const std::string& actor, const e2e::Fields& args,
+              std::chrono::microseconds later = {});
 
     // All lines are in the file.
     void finish();

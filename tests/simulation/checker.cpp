@@ -33,6 +33,7 @@ void Checker::look_at(std::vector<JobId> touched, std::optional<Timestamp> cutof
     if (leases_changed_) {
         check_keys();
         check_sites();
+        entity_chains_.look_at(reader_->entities());
     }
 }
 
@@ -132,6 +133,7 @@ void Checker::read_events(Record& record, const Job& job) {
         demand(event.hash == chain_hash(record.hash, event,
                                         cover_of(job.spec, job.now.result, record.log_hash)),
                job, ": a broken chain");
+        if (event.log_seq > 0) coverage_.chain("an event covers lines");
         read_event(record, event, first);
         record.seq = event.seq;
         record.hash = event.hash;
@@ -291,6 +293,8 @@ std::string Checker::open_jobs() const {
 void Checker::look_at_the_end() {
     const Verification verified = verify_history(*reader_);
     demand(!verified.first_break(), verified.first_break() ? verified.first_break()->what : "");
+    demand(verified.partly_covered == 0, "a history is covered in part only");
+    entity_chains_.look_at(reader_->entities());
     for (const auto& [id, record] : records_) {
         if (removed_.contains(id)) {
             demand(!reader_->find_one(id) && reader_->events(id, 0, 1).empty() &&

@@ -11,6 +11,7 @@
 #include "application/ports/store.hpp"
 #include "domain/lane.hpp"
 #include "simulation/coverage.hpp"
+#include "simulation/entity_chains.hpp"
 
 namespace sluice::simulation {
 
@@ -37,10 +38,10 @@ void demand(bool holds, const Parts&... parts) {
 // Reads the store from outside after each run of an engine, remembers what it saw, and demands what
 // must hold between one look and the next: steps are legal and chained without gaps, final states
 // never change, leases and keys have one holder, nothing runs before its time or its dependencies,
-// and what jobs are about moves with them.
+// what jobs are about moves with them, and every hash is that of what it covers.
 class Checker {
   public:
-    explicit Checker(Coverage& coverage) : coverage_(coverage) {}
+    explicit Checker(Coverage& coverage) : coverage_(coverage), entity_chains_(coverage) {}
 
     // Whether a job's events have times that do not fall, but for what clocks of nodes differ by.
     void expect_times_in_order(bool expected) { times_in_order_ = expected; }
@@ -107,6 +108,7 @@ class Checker {
     bool may_run(const JobSpec& spec) const;
 
     Coverage& coverage_;
+    EntityChains entity_chains_;
     std::unique_ptr<JobReader> reader_;
     std::map<JobId, Record> records_;
     std::set<JobId> open_;

@@ -100,12 +100,17 @@ constexpr auto all_rows = std::to_array<const char*>({
     "fault: clock is set back",
     "fault: node starts after the clock was set",
     "fault: node waits for the time at its start",
+    "fault: node starts without the time",
+    "fault: look at the clock is late",
+    "fault: database starts again with another clock",
     "removed: succeeded",
     "removed: failed",
     "removed: canceled",
     "removed: timed_out",
     "kept: an open job depends on it",
     "kept: a key stands for it",
+    "chain: an event covers lines",
+    "chain: an entity's event",
 });
 
 const char* name_of(ErrorCode code) {
@@ -166,6 +171,10 @@ void Coverage::removal(JobState outcome) {
 
 void Coverage::kept(std::string_view what) {
     hit(fmt::format("kept: {}", what));
+}
+
+void Coverage::chain(std::string_view what) {
+    hit(fmt::format("chain: {}", what));
 }
 
 void Coverage::add(const Coverage& other) {

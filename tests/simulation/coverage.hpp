@@ -23,7 +23,8 @@ class Coverage {
     void no_answer(std::string_view command);
     void fault(std::string_view what);
     void removal(JobState outcome);
-    void kept(std::string_view what);  // what is old enough to be removed, and is needed
+    void kept(std::string_view what);   // what is old enough to be removed, and is needed
+    void chain(std::string_view what);  // a hash that was computed anew, and is right
 
     void add(const Coverage& other);
 

@@ -234,6 +234,17 @@ Task<void> World::speak_for_others(std::size_t place) {
     said.bounds = bounds;
     const auto reply = co_await ask("report", said);
     demand_unknown(reply.answer);
+    AppendLogs lines;
+    lines.lease = holding.lease;
+    lines.bounds = bounds;
+    lines.entries.push_back({.message = "of another tenant", .line = holding.line + 1});
+    const auto logged = co_await ask("logs", lines);
+    demand_unknown(logged.answer);
+    HandBack back;
+    back.lease = holding.lease;
+    back.bounds = bounds;
+    const auto handed = co_await ask("hand back", back);
+    demand_unknown(handed.answer);
 }
 
 }  // namespace sluice::simulation

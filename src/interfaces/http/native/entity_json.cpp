@@ -20,6 +20,7 @@ void write_members(JsonWriter& json, const Entity& entity, const SecretMarks& se
     json.field("revision", entity.revision);
     json.field("created_at", entity.created_at);
     json.field("updated_at", entity.updated_at);
+    if (entity.damaged) json.field("damaged", true);
 }
 
 }  // namespace
@@ -60,6 +61,7 @@ void write_entity_event(JsonWriter& json, const EntityEvent& event, const Secret
     json.field("job_id", event.job);
     json.field("at", event.at);
     json.raw_field("detail", event.detail.empty() ? "null" : secrets.shown(event.detail));
+    if (event.damaged) json.field("damaged", true);
     json.end_object();
 }
 
