@@ -24,6 +24,19 @@ bool overlap(const std::vector<LaneId>& a, const std::vector<LaneId>& b) {
     return false;
 }
 
+// Of what sql::take and sql::take_places return.
+std::vector<JobId> ids_of_places(std::span<const Result> results) {
+    std::vector<JobId> ids;
+    for (const Result& rows : results) {
+        for (int i = 0; i < rows.rows(); ++i) {
+            Row row(rows, i);
+            row.skip(4);
+            ids.push_back(JobId{row.integer()});
+        }
+    }
+    return ids;
+}
+
 bool is_of_lane(const JobSpec& spec, const Lane& lane, LaneId id) {
     const bool is_same = spec.tenant == lane.tenant && spec.queue == lane.queue &&
                          spec.type == lane.type && spec.labels == lane.labels;
@@ -109,13 +122,23 @@ void Claims::serve(std::span<Demand> demands) {
 void Claims::serve_together(std::span<Demand*> demands) {
     work_.settle_keys();
     work_.writes.flush();
+    const bool without_rows = work_.cluster.recent.has_most();
+    const Query query = without_rows ? Query(sql::take_places) : Query(sql::take);
     std::vector<Connection::Ticket> tickets;
     for (Demand* demand : demands) {
-        tickets.push_back(work_.connection.post(sql::take, Params(demand->lanes, demand->page)));
+        tickets.push_back(work_.connection.post(query, Params(demand->lanes, demand->page)));
     }
-    std::vector<std::vector<Candidate>> found;
+    std::vector<Result> results;
     for (const Connection::Ticket ticket : tickets) {
-        found.push_back(read_candidates(work_.connection.take(ticket)));
+        results.push_back(work_.connection.take(ticket));
+    }
+    const std::vector<JobId> ids = ids_of_places(results);
+    auto recent = work_.cluster.recent.take(ids, work_.submitted);
+    std::optional<SubmittedJobs> submitted;
+    if (without_rows) submitted = work_.complete(ids, std::move(recent));
+    std::vector<std::vector<Candidate>> found;
+    for (const Result& result : results) {
+        found.push_back(read_candidates(result, submitted ? &*submitted : nullptr));
     }
     for (std::size_t i = 0; i < demands.size(); ++i) {
         Demand& demand = *demands[i];
@@ -143,20 +166,30 @@ bool Claims::learn_new_lanes(std::span<Demand> demands) {
     return found;
 }
 
-std::vector<Claims::Candidate> Claims::read_candidates(const Result& rows) {
+// Jobs are in their rows, unless they are handed in.
+std::vector<Claims::Candidate> Claims::read_candidates(const Result& rows,
+                                                       SubmittedJobs* submitted) {
     std::vector<Candidate> candidates;
     candidates.reserve(static_cast<std::size_t>(rows.rows()));
     LaneId lane_id_of_last = 0;  // most claims take from one lane, which is looked up once then
     Lane lane;
     for (int i = 0; i < rows.rows(); ++i) {
         Row row(rows, i);
-        Candidate& candidate = candidates.emplace_back();
+        Candidate candidate;
         candidate.place = row.raw();
         candidate.lane = row.integer();
         const int priority = row.small();
         candidate.keys_text = row.text();
         split_texts(candidate.keys_text, candidate.keys);
-        candidate.job = read_submitted(row);
+        const JobId id{row.integer()};
+        if (!submitted) {
+            candidate.job = read_submitted(row);
+        } else if (const auto job = submitted->find(id); job != submitted->end()) {
+            candidate.job = std::move(job->second);
+            if (!candidate.job.damage.empty()) row.note_damage(candidate.job.damage);
+        } else {
+            continue;  // its row was removed from outside
+        }
         read_requeued(row, candidate.job);
         if (i == 0 || candidate.lane != lane_id_of_last) {
             lane_id_of_last = candidate.lane;
@@ -167,6 +200,7 @@ std::vector<Claims::Candidate> Claims::read_candidates(const Result& rows) {
         if (candidate.is_moved) row.note_damage("place in the queue");
         candidate.job.damage = row.damage();
         newest_token_ = std::max(newest_token_, LeaseToken{row.integer()});
+        candidates.push_back(std::move(candidate));
     }
     return candidates;
 }
@@ -310,7 +344,7 @@ std::vector<bool> Claims::try_to_hold(std::span<Candidate*> candidates, std::vec
 // Those of the keys that somebody holds, and goes on holding until this session ends.
 std::set<Claims::Key> Claims::lock_held(const std::vector<Key>& keys) {
     TableKeys<tables::held_table> asked;
-    for (const auto& [tenant, key] : keys) {
+    for (const auto& [tenant, key] : std::set<Key>(keys.begin(), keys.end())) {
         if (!key.empty()) asked.add(tables::HeldKey{tenant, key});
     }
     std::set<Key> held;

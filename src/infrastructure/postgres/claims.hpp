@@ -47,7 +47,7 @@ class Claims {
     void serve(std::span<Demand> demands);
     void serve_together(std::span<Demand*> demands);
     bool learn_new_lanes(std::span<Demand> demands);
-    std::vector<Candidate> read_candidates(const Result& rows);
+    std::vector<Candidate> read_candidates(const Result& rows, SubmittedJobs* submitted);
     void drop_ended(std::vector<Candidate>& candidates);
     void choose(Demand& demand, std::vector<Candidate> candidates);
     std::vector<bool> hold_keys(std::span<Candidate> candidates);

@@ -9,6 +9,7 @@
 #include "infrastructure/postgres/connection.hpp"
 #include "infrastructure/postgres/known_windows.hpp"
 #include "infrastructure/postgres/lanes.hpp"
+#include "infrastructure/postgres/recent_submits.hpp"
 #include "infrastructure/postgres/spec_cache.hpp"
 
 namespace sluice::postgres {
@@ -47,6 +48,7 @@ struct Cluster {
     }
     Lanes lanes;
     SpecCache specs;
+    RecentSubmits recent;
     KnownWindows windows;
     ClusterTime time;
     DueMark lease_due;  // a lease runs out or a deadline comes

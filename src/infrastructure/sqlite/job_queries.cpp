@@ -25,6 +25,7 @@ JobQueries::JobQueries(sqlite3* connection, Moments moments)
       entities_(connection, moments),
       find_(connection, sql::find_job),
       find_queued_(connection, sql::find_queued_job),
+      walk_queued_(connection, sql::walk_queued_jobs),
       find_leased_(connection, sql::find_leased_job),
       list_dependencies_(connection, sql::list_dependencies),
       list_events_(connection, sql::list_events),
@@ -78,10 +79,38 @@ std::optional<Job> JobQueries::find_queued(JobId id) {
     if (!find_queued_.next_row()) return std::nullopt;
 
     Row row(find_queued_);
+    return read_queued(row);
+}
+
+Job JobQueries::read_queued(Row& row) {
     Job job = read_submitted(row);
     read_requeued(row, job);
     job.damage = row.damage();
     return job;
+}
+
+// Claims from a backlog take neighbours, which one walk reads for less than as many questions. Rows
+// between them are stepped over, as long as they are not more than those that are wanted.
+std::vector<Job> JobQueries::find_queued(std::span<const JobId> sorted) {
+    std::vector<Job> jobs;
+    jobs.reserve(sorted.size());
+    auto next = sorted.begin();
+    if (sorted.size() > 1) {
+        const auto rows_max = static_cast<std::int64_t>(2 * sorted.size());
+        const Reading reading(walk_queued_.with(sorted.front(), sorted.back(), rows_max));
+        while (next != sorted.end() && walk_queued_.next_row()) {
+            const JobId id{walk_queued_.integer(0)};
+            next = std::lower_bound(next, sorted.end(), id);  // those before it are not there
+            if (next == sorted.end() || *next != id) continue;
+            Row row(walk_queued_);
+            jobs.push_back(read_queued(row));
+            ++next;
+        }
+    }
+    for (; next != sorted.end(); ++next) {
+        if (std::optional<Job> job = find_queued(*next)) jobs.push_back(*std::move(job));
+    }
+    return jobs;
 }
 
 Job JobQueries::find_leased(JobId id) {

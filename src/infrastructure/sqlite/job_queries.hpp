@@ -28,12 +28,14 @@ class JobQueries : public JobReader {
     // The same for jobs that are known to be queued or leased, in half the time; they abort when
     // there is no such job.
     std::optional<Job> find_queued(JobId id);
+    std::vector<Job> find_queued(std::span<const JobId> sorted);  // those that are there
     Job find_leased(JobId id);
 
   private:
     Job find_listed(JobId id);
     std::vector<Job> walk(const JobFilter& filter, JobId before, ListLimit limit);
     Job read_submitted(Row& row);
+    Job read_queued(Row& row);
     void read_dependencies(JobSpec& spec, int count);
 
     sqlite3* connection_;
@@ -41,6 +43,7 @@ class JobQueries : public JobReader {
     EntityQueries entities_;
     Statement find_;
     Statement find_queued_;
+    Statement walk_queued_;
     Statement find_leased_;
     Statement list_dependencies_;
     Statement list_events_;

@@ -8,6 +8,16 @@
 #include "infrastructure/sqlite/reading.hpp"
 
 namespace sluice::sqlite {
+namespace {
+
+// Jobs are in the order of their ids.
+const Job* find_in(std::span<const Job> jobs, JobId id) {
+    const auto found = std::lower_bound(jobs.begin(), jobs.end(), id,
+                                        [](const Job& job, JobId b) { return job.spec->id < b; });
+    return found == jobs.end() || found->spec->id != id ? nullptr : &*found;
+}
+
+}  // namespace
 
 SqliteLeases::SqliteLeases(sqlite3* connection, JobQueries& queries, QueueIndex& index,
                            Marks& marks)
@@ -22,21 +32,28 @@ SqliteLeases::SqliteLeases(sqlite3* connection, JobQueries& queries, QueueIndex&
       extend_leases_(connection, sql::extend_leases),
       list_ends_(connection, sql::list_lease_ends) {}
 
+// What is not at hand is read together, after all claims have chosen.
 std::vector<std::vector<Job>> SqliteLeases::take(std::span<const Wanted> wanted, Timestamp now) {
-    std::vector<std::vector<Job>> taken;
-    taken.reserve(wanted.size());
+    std::vector<std::vector<JobId>> chosen;
+    std::vector<JobId> missing;
     for (const Wanted& want : wanted) {
-        const std::vector<JobId> ids = index_.ready().take(*want.filter, want.limit, now);
+        chosen.push_back(index_.ready().take(*want.filter, want.limit, now));
+        for (const JobId id : chosen.back()) {
+            if (!index_.live().find(id)) missing.push_back(id);
+        }
+    }
+    std::sort(missing.begin(), missing.end());
+    const std::vector<Job> read = queries_.find_queued(missing);
+    if (read.size() < missing.size()) index_.lost_track();
+
+    std::vector<std::vector<Job>> taken;
+    for (const std::vector<JobId>& ids : chosen) {
         std::vector<Job>& jobs = taken.emplace_back();
         jobs.reserve(ids.size());
         for (const JobId id : ids) {
-            if (const Job* live = index_.live().find(id)) {
-                jobs.push_back(*live);
-            } else if (std::optional<Job> queued = queries_.find_queued(id)) {
-                jobs.push_back(*std::move(queued));
-            } else {
-                index_.lost_track();
-            }
+            const Job* job = index_.live().find(id);
+            if (!job) job = find_in(read, id);
+            if (job) jobs.push_back(*job);
         }
     }
     return taken;

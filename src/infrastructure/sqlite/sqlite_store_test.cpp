@@ -169,6 +169,32 @@ TEST_F(SqliteStoreTest, GivesEveryLeaseAFreshTermAtTheStart) {
     EXPECT_EQ(session->leases().expired(at(930), 10).size(), 2u);
 }
 
+// After a start no job is at hand; claims of one session read theirs in one walk over the file.
+TEST_F(SqliteStoreTest, ReadsWhatSeveralClaimsTakeOutOfABacklog) {
+    open();
+    for (std::int64_t id = 1; id <= 60; ++id) {
+        JobSpec job = spec(id);
+        job.queue = id % 3 == 0 && id < 40 ? "rare" : "often";
+        job.priority = id == 60 ? 1 : 0;
+        put(job);
+    }
+    open();
+    ClaimFilter rare;
+    rare.queues = {"rare"};
+    ClaimFilter any;
+    const std::vector<LeaseStore::Wanted> wanted{{&rare, 4}, {&any, 3}, {&rare, 100}};
+
+    const auto session = store->begin();
+    const auto taken = session->leases().take(wanted, at(0));
+
+    std::vector<std::int64_t> ids;
+    for (const auto& jobs : taken) {
+        for (const Job& job : jobs) ids.push_back(job.spec->id.value);
+    }
+    EXPECT_EQ(ids, (std::vector<std::int64_t>{3, 6, 9, 12, 60, 1, 2, 15, 18, 21, 24, 27, 30, 33, 36,
+                                              39}));
+}
+
 TEST_F(SqliteStoreTest, GoesOnAfterARollback) {
     open();
     put(spec(1));
