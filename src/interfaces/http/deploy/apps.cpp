@@ -27,10 +27,8 @@ void with_app(const Call& call, const std::string& app_id, std::function<void(Ap
         AppFound found;
         found.place =
             sluice::deploy::node_of_app(reader.entities(), sluice::deploy::app_key(app_id));
-        const auto active = sluice::deploy::active_jobs_of(app_id);
-        for (const Job& job : reader.list(active, newest, canceled_at_once)) {
-            found.active.push_back(job.spec->id);
-        }
+        each_job(reader, sluice::deploy::active_jobs_of(app_id), canceled_at_once,
+                 [&](const Job& job) { found.active.push_back(job.spec->id); });
         return found;
     };
     call.app.queries.ask<AppFound>(question, [call, then = std::move(then)](Result<AppFound> app) {

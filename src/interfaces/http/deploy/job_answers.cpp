@@ -1,7 +1,5 @@
 #include "interfaces/http/deploy/job_answers.hpp"
 
-#include <memory>
-
 #include "application/deploy/deploy_jobs.hpp"
 #include "interfaces/http/caller.hpp"
 #include "interfaces/http/deploy/envelope.hpp"
@@ -12,24 +10,26 @@ namespace {
 
 using sluice::deploy::app_of;
 
+Place place_of(JobReader& reader, const Job& job) {
+    if (app_of(job).empty()) return std::nullopt;
+    return sluice::deploy::node_of_app(reader.entities(), sluice::deploy::app_key(app_of(job)));
+}
+
 // A job as somebody looks at it.
 struct Look {
-    Job job;
-    Place place{};
-    bool has_place = false;  // its app is on no node, and there is one for it
+    std::string text{};
+    std::optional<Job> unplaced{};  // its app is on no node, and there is one for it
 };
 
 Result<Look> look_at(JobReader& reader, JobId id, const sluice::deploy::PlacementRules& rules,
-                     Timestamp now) {
+                     const Showing& showing) {
     std::optional<Job> job = reader.find_one(id);
     if (!job || !sluice::deploy::is_deploy_job(*job)) return no_such_job();
-    Look look{.job = *std::move(job)};
-    if (app_of(look.job).empty()) return look;
-    const EntityKey app = sluice::deploy::app_key(app_of(look.job));
-    look.place = sluice::deploy::node_of_app(reader.entities(), app);
-    look.has_place = !look.place && !is_final(look.job.now.state) &&
-                     sluice::deploy::has_place(reader.entities(), rules, now);
-    return look;
+    const Place place = place_of(reader, *job);
+    const bool has_place = !app_of(*job).empty() && !place && !is_final(job->now.state) &&
+                           sluice::deploy::has_place(reader.entities(), rules, showing.now);
+    if (has_place) return Look{.unplaced = std::move(job)};
+    return Look{.text = job_text(*job, place, showing)};
 }
 
 void answer_placed(const Call& call, const Job& job) {
@@ -88,31 +88,41 @@ void answer_with_text(const Call& call, std::function<Result<std::string>(JobRea
     answer_from_store(call, in_envelope, refusal_of);
 }
 
+void each_job(JobReader& reader, const JobFilter& filter, int most,
+              const std::function<void(const Job&)>& visit) {
+    JobId before = newest;
+    for (int left = most; left > 0;) {
+        const std::vector<Job> jobs = reader.list(filter, before, {left, page_bytes});
+        if (jobs.empty()) return;
+        for (const Job& job : jobs) visit(job);
+        left -= static_cast<int>(jobs.size());
+        before = jobs.back().spec->id;
+    }
+}
+
 void answer_with_looked_at(const Call& call) {
     const auto id = job_in_path(call);
     if (!id) return call.reply.send(refused(id.error()));
-    const auto question = [id = *id, rules = call.app.rules.placement, now = call.app.clock.now()](
-                              JobReader& reader) { return look_at(reader, id, rules, now); };
+    const auto question = [id = *id, rules = call.app.rules.placement, showing = showing_to(call)](
+                              JobReader& reader) { return look_at(reader, id, rules, showing); };
     call.app.queries.ask<Look>(question, [call](const Result<Look>& look) {
         if (!look) return call.reply.send(refused(look.error()));
-        if (look->has_place) return answer_placed(call, look->job);
-        call.reply.send(success(job_text(look->job, look->place, showing_to(call))));
+        if (look->unplaced) return answer_placed(call, *look->unplaced);
+        call.reply.send(success(look->text));
     });
 }
 
-void with_place(const Call& call, const Job& job, std::function<void(Result<Place>)> then) {
-    if (app_of(job).empty()) return then(Place{});
-    const auto question = [app = sluice::deploy::app_key(app_of(job))](JobReader& reader) {
-        return Result<Place>(sluice::deploy::node_of_app(reader.entities(), app));
+void with_text(const Call& call, Job job, Showing showing,
+               std::function<void(const Result<std::string>&)> then) {
+    const auto question = [job = std::move(job), showing](JobReader& reader) {
+        return Result<std::string>(job_text(job, place_of(reader, job), showing));
     };
-    call.app.queries.ask<Place>(question, std::move(then));
+    call.app.queries.ask<std::string>(question, std::move(then));
 }
 
 void answer_with(const Call& call, Job job) {
-    const auto kept = std::make_shared<const Job>(std::move(job));
-    with_place(call, *kept, [call, kept](const Result<Place>& place) {
-        if (!place) return call.reply.send(refused(place.error()));
-        call.reply.send(success(job_text(*kept, *place, showing_to(call))));
+    with_text(call, std::move(job), showing_to(call), [call](const Result<std::string>& text) {
+        call.reply.send(text ? success(*text) : refused(text.error()));
     });
 }
 
@@ -122,11 +132,10 @@ void answer_with_outcome(const Call& call, const Result<Job>& job) {
 }
 
 void refuse_with(const Call& call, Job job, std::string message) {
-    const auto kept = std::make_shared<const Job>(std::move(job));
-    with_place(call, *kept, [call, kept, message = std::move(message)](const Result<Place>& place) {
-        const std::string data = job_text(*kept, place ? *place : Place{}, showing_to(call));
-        call.reply.send(refused_with(409, message, data));
-    });
+    with_text(call, std::move(job), showing_to(call),
+              [call, message = std::move(message)](const Result<std::string>& text) {
+                  call.reply.send(refused_with(409, message, text ? *text : "null"));
+              });
 }
 
 }  // namespace sluice::http::deploy

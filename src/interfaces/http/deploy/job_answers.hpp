@@ -24,6 +24,10 @@ Showing showing_to(const Call& call);
 Response refusal_of(const Error& error, std::string_view request_id);
 void answer_with_text(const Call& call, std::function<Result<std::string>(JobReader&)> question);
 
+// Shows `visit` the newest `most` jobs that the filter accepts; few at a time when they are large.
+void each_job(JobReader& reader, const JobFilter& filter, int most,
+              const std::function<void(const Job&)>& visit);
+
 // Answers with the job that the path names. Looking at a job that has not ended puts its app on a
 // node, if there is one now and was none before.
 void answer_with_looked_at(const Call& call);
@@ -37,8 +41,9 @@ void answer_with_outcome(const Call& call, const Result<Job>& job);
 // Answers code 409 with the job in the data.
 void refuse_with(const Call& call, Job job, std::string message);
 
-// Reads where the job's app is, and hands that to `then`; a job without an app needs no reader.
+// Has a reader write the job with the node of its app, and hands the text to `then`.
 using Place = std::optional<RuntimeNode>;
-void with_place(const Call& call, const Job& job, std::function<void(Result<Place>)> then);
+void with_text(const Call& call, Job job, Showing showing,
+               std::function<void(const Result<std::string>&)> then);
 
 }  // namespace sluice::http::deploy

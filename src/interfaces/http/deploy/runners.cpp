@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 
 #include "application/deploy/deploy_jobs.hpp"
 #include "application/entity_desk.hpp"
@@ -14,7 +13,6 @@
 #include "interfaces/http/deploy/job_answers.hpp"
 #include "interfaces/http/deploy/read_requests.hpp"
 #include "interfaces/http/front_door.hpp"
-#include "interfaces/http/store_answer.hpp"
 #include "json/json_writer.hpp"
 
 namespace sluice::http::deploy {
@@ -27,18 +25,18 @@ void give_back(App& app, const Job& job, std::string reason) {
 }
 
 // The app was put on a node when the job was created, or in the transaction of the claim.
-void hand_out(const Call& call, const Job& job, const Result<Place>& place) {
-    if (!call.reply.is_open()) {
-        return give_back(call.app, job, "the runner hung up before it got the job");
-    }
-    if (!place) {
-        give_back(call.app, job, "the runner could not be told where the app goes");
-        return call.reply.send(refused(place.error()));
-    }
+void hand_out(const Call& call, const Job& job) {
     const Showing showing = showing_to(call);
     // The runner needs all of it, secrets included.
     const Showing to_runner{SecretMarks::none(), showing.now, showing.node_memory};
-    call.reply.send(success(job_text(job, *place, to_runner)));
+    with_text(call, job, to_runner, [call, job](const Result<std::string>& text) {
+        if (!call.reply.is_open()) {
+            return give_back(call.app, job, "the runner hung up before it got the job");
+        }
+        if (text) return call.reply.send(success(*text));
+        give_back(call.app, job, "the runner could not be told where the app goes");
+        call.reply.send(refused(text.error()));
+    });
 }
 
 void answer_claim(const Call& call, const Result<Claimed>& claimed) {
@@ -48,9 +46,7 @@ void answer_claim(const Call& call, const Result<Claimed>& claimed) {
         give_back(call.app, claimed->front(), "the runner's token is good no more");
         return call.reply.send(unauthorized(call.request));
     }
-    const auto job = std::make_shared<const Job>(claimed->front());
-    with_place(call, *job,
-               [call, job](const Result<Place>& place) { hand_out(call, *job, place); });
+    hand_out(call, claimed->front());
 }
 
 // A runner in the field looks at the code: anything but 200 makes it stop before it pushes.
@@ -76,18 +72,11 @@ void add_busy(JobReader& reader, SeenRunners& runners) {
     JobFilter filter;
     filter.queue = sluice::deploy::queue;
     filter.states = {JobState::running};
-    JobId before = newest;
-    for (int left = busy_jobs_max; left > 0;) {
-        const std::vector<Job> jobs = reader.list(filter, before, {left, page_bytes});
-        if (jobs.empty()) return;
-        for (const Job& job : jobs) {
-            SeenRunner& runner = runners[job.lease->worker_id];
-            runner.last_seen = std::max(runner.last_seen, job.lease->until - job.lease->term);
-            runner.jobs.push_back(job.spec->id);
-        }
-        left -= static_cast<int>(jobs.size());
-        before = jobs.back().spec->id;
-    }
+    each_job(reader, filter, busy_jobs_max, [&](const Job& job) {
+        SeenRunner& runner = runners[job.lease->worker_id];
+        runner.last_seen = std::max(runner.last_seen, job.lease->until - job.lease->term);
+        runner.jobs.push_back(job.spec->id);
+    });
 }
 
 std::string runners_text(const SeenRunners& runners, Timestamp now, Duration memory) {
