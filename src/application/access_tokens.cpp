@@ -129,7 +129,7 @@ AccessToken read_token(const Entity& entity) {
     token.caller.expires = time_of(attributes, "expires_at").value_or(never);
     const auto hash = parse_digest(text_of(attributes, "secret_hash").value_or(""));
     token.secret = hash.value_or(Digest{});
-    token.is_revoked = entity.state != "active" || !hash;
+    token.is_revoked = entity.state != "active" || !hash || entity.damaged;
     token.created_at = entity.created_at;
     token.created_by = text_of(attributes, "created_by").value_or("");
     if (entity.state == "revoked") token.revoked_at = entity.updated_at;

@@ -37,11 +37,11 @@ std::vector<GateVerdict> ask_about_type(JobReader& reader, const EntityKind* kin
     std::vector<GateVerdict> verdicts;
     for (const std::string& action : kind ? gated_actions(*kind) : std::vector<std::string>()) {
         for (const Gate& gate : gates_before(reader.entities(), entity, *kind, action)) {
-            if (gate.job_type == job_type) verdicts.push_back(check_gate(reader, entity, gate));
+            if (gate.job_type == job_type) verdicts.push_back(show_gate(reader, entity, gate));
         }
     }
     if (verdicts.empty()) {
-        verdicts.push_back(check_gate(reader, entity, {.action = "", .job_type = job_type}));
+        verdicts.push_back(show_gate(reader, entity, {.action = "", .job_type = job_type}));
     }
     return verdicts;
 }
@@ -67,7 +67,7 @@ Result<std::vector<GateVerdict>> ask_gates(JobReader& reader, const Rules& rules
     if (auto refusal = check_step(*kind, *entity, question.action)) return *std::move(refusal);
     std::vector<GateVerdict> verdicts;
     for (const Gate& gate : gates_before(reader.entities(), *entity, *kind, question.action)) {
-        verdicts.push_back(check_gate(reader, *entity, gate));
+        verdicts.push_back(show_gate(reader, *entity, gate));
     }
     return verdicts;
 }
@@ -78,7 +78,7 @@ std::vector<GateVerdict> all_gates(JobReader& reader, const Rules& rules, const 
     if (!kind) return verdicts;
     for (const std::string& action : gated_actions(*kind)) {
         for (const Gate& gate : gates_before(reader.entities(), entity, *kind, action)) {
-            verdicts.push_back(check_gate(reader, entity, gate));
+            verdicts.push_back(show_gate(reader, entity, gate));
         }
     }
     return verdicts;

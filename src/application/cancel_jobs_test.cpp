@@ -237,5 +237,38 @@ TEST(CancelJob, OfARetryThatWaitsEndsItForGood) {
     EXPECT_TRUE(engine.claim().empty());
 }
 
+// Each as if it had come in a batch of its own.
+TEST(CancelJob, OfSeveralInOneBatchAreDecidedInTheirOrder) {
+    TestEngine engine;
+    const auto submit_pair = [&] {
+        JobSpec second = spec();
+        second.depends_on = {engine.submit(spec()).spec->id};
+        return engine.submit(second);
+    };
+    const Job after_its_dependency = submit_pair();
+    const Job before_its_dependency = submit_pair();
+    const Job twice = engine.submit(spec());
+    const Job other = engine.submit(spec());
+    Batch batch;
+    const auto cancel = [&](JobId id) {
+        return put(batch, CancelJob{.job = id, .reason = "by a client"});
+    };
+    cancel(after_its_dependency.spec->depends_on.front());
+    const auto came_second = cancel(after_its_dependency.spec->id);
+    const auto came_first = cancel(before_its_dependency.spec->id);
+    cancel(before_its_dependency.spec->depends_on.front());
+    cancel(twice.spec->id);
+    const auto repeated = cancel(twice.spec->id);
+    const auto last = cancel(other.spec->id);
+    engine.run(batch);
+
+    EXPECT_EQ(came_second->value()->now.error_code, dependency_failed_code);
+    EXPECT_EQ(came_first->value()->now.error_message, "by a client");
+    EXPECT_EQ(*repeated->value(), engine.find(twice.spec->id));
+    EXPECT_EQ(*last->value(), engine.find(other.spec->id));
+    EXPECT_EQ(engine.events(twice.spec->id).size(), 2u);
+    EXPECT_TRUE(engine.claim({}, 9).empty());
+}
+
 }  // namespace
 }  // namespace sluice

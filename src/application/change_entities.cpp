@@ -10,6 +10,7 @@ std::vector<Result<EntityAnswer>> change_entities(Transaction& tx,
     for (const EntityAction& action : actions) {
         EntityDesk desk(tx, "anonymous");
         Result<EntityAnswer> answer = action.decide(desk);
+        if (answer && desk.refusal()) answer = *desk.refusal();
         if (answer) {
             desk.apply();
             answer->jobs = desk.submitted();

@@ -76,11 +76,11 @@ std::vector<std::optional<Error>> start_all(Transaction& tx,
     return all.empty() ? std::vector<std::optional<Error>>() : follow_starts(tx, all);
 }
 
-// Takes those out of `jobs` that are damaged, or that their entities do not let start, and ends
-// them.
+// Takes those out of `jobs` that are damaged, or that their entities do not let start, and adds
+// them to those that have ended.
 void end_what_cannot_start(Transaction& tx, std::vector<Job>& jobs,
-                           std::span<const std::optional<Error>> refusals) {
-    std::vector<Job> ended;
+                           std::span<const std::optional<Error>> refusals,
+                           std::vector<Job>& ended) {
     std::size_t place = 0;
     const auto cannot_start = [&](Job& job) {
         if (!is_kept_from_starting(job, refusals[place++])) return false;
@@ -92,7 +92,6 @@ void end_what_cannot_start(Transaction& tx, std::vector<Job>& jobs,
         return true;
     };
     std::erase_if(jobs, cannot_start);
-    finish_jobs(tx, ended);
 }
 
 // What a claim took in one round.
@@ -119,11 +118,12 @@ std::vector<Taken> take_jobs(Transaction& tx, std::span<const ClaimJobs> claims,
     const std::vector<std::optional<Error>> refusals = start_all(tx, jobs);
 
     std::vector<Taken> taken(claims.size());
+    std::vector<Job> ended;
     std::size_t first = 0;
     for (std::size_t i = 0; i < claims.size(); ++i) {
         const std::size_t before = jobs[i].size();
         if (before == 0) continue;
-        end_what_cannot_start(tx, jobs[i], std::span(refusals).subspan(first, before));
+        end_what_cannot_start(tx, jobs[i], std::span(refusals).subspan(first, before), ended);
         first += before;
         taken[i] = {static_cast<int>(before), static_cast<int>(before - jobs[i].size())};
         if (claimed[i].empty()) {
@@ -132,6 +132,7 @@ std::vector<Taken> take_jobs(Transaction& tx, std::span<const ClaimJobs> claims,
             std::move(jobs[i].begin(), jobs[i].end(), std::back_inserter(claimed[i]));
         }
     }
+    finish_jobs(tx, ended);
     return taken;
 }
 

@@ -23,6 +23,10 @@ struct ContractRules {
     // These jobs were claimed, and their entities have moved with them, in the same transaction.
     void (*after_starts)(EntityDesk& desk, std::span<const Job* const> started) = nullptr;
 
+    // These jobs have ended, and what touched_by() named is at hand: has at hand what after_end()
+    // will ask for besides, in a few calls of the store however many jobs there are.
+    void (*before_ends)(EntityDesk& desk, std::span<const Job> ended) = nullptr;
+
     // The job has ended for good, and its entities have moved with it, in the same transaction.
     void (*after_end)(EntityDesk& desk, const Job& ended) = nullptr;
 

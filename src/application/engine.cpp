@@ -74,6 +74,10 @@ Timestamp Engine::next_due() const {
     return std::min(std::max(duties_.next_due(), retry_at_), waiting_room_.next_timeout());
 }
 
+bool Engine::wants_a_turn(Timestamp now) const {
+    return retry_at_ <= now && duties_.is_due(Duties::Turn::apart, now);
+}
+
 Engine::Ran Engine::run(Batch& batch, Timestamp now) {
     Ran ran;
     ran.counts.commands = batch.size();
@@ -86,6 +90,7 @@ Engine::Ran Engine::run(Batch& batch, Timestamp now) {
             if (leases_wait()) give_back_lease_time(now);
             run_until_decided(batch, now, ran);
             let_claims_wait(batch, now);
+            if (batch.size() == 0) run_duties_apart(now, ran);
         } catch (const StoreUnavailable& unavailable) {
             store_failed(batch, now, unavailable, ran);
         }
@@ -140,7 +145,7 @@ bool Engine::has_something_to_do(Batch& batch, Timestamp now) const {
 
 // The next try reserves what the last one asked for while another session had it.
 void Engine::run_until_decided(Batch& batch, Timestamp now, Ran& ran) {
-    std::vector<EntityKey> late;
+    Late late;
     for (int tries = 1;; ++tries) {
         try {
             return run_in_transaction(batch, now, late, ran);
@@ -148,7 +153,10 @@ void Engine::run_until_decided(Batch& batch, Timestamp now, Ran& ran) {
             if (tries == tries_max || !store_.make_room()) throw;
         } catch (const EntitiesBusy& busy) {
             if (tries == tries_max) throw;
-            late.insert(late.end(), busy.keys().begin(), busy.keys().end());
+            late.entities.insert(late.entities.end(), busy.keys().begin(), busy.keys().end());
+        } catch (const JobsBusy& busy) {
+            if (tries == tries_max) throw;
+            late.jobs.insert(late.jobs.end(), busy.jobs().begin(), busy.jobs().end());
         } catch (const StoreConflict&) {
             if (tries == tries_max) throw;
         }
@@ -181,8 +189,7 @@ std::vector<PendingClaim> Engine::answer_without_store(Batch& batch, Timestamp n
     return answered;
 }
 
-void Engine::run_in_transaction(Batch& batch, Timestamp now, std::span<const EntityKey> late,
-                                Ran& ran) {
+void Engine::run_in_transaction(Batch& batch, Timestamp now, const Late& late, Ran& ran) {
     const auto session = store_.begin();
     session->reserve(subjects_of(batch, *options_.rules, late));
     if (options_.clock) now = std::max(now, options_.clock->now());
@@ -209,6 +216,23 @@ void Engine::run_in_transaction(Batch& batch, Timestamp now, std::span<const Ent
     ran.touched = tx.touched();
     std::erase_if(left, [](const Readied& readied) { return readied.count <= 0; });
     ran.news = {.readied = std::move(left), .due = due};
+}
+
+// Beside no command: none waits for these, or hears of their failure.
+void Engine::run_duties_apart(Timestamp now, Ran& ran) {
+    if (!duties_.is_due(Duties::Turn::apart, now)) return;
+    std::vector<DutyRun> runs;
+    try {
+        const auto session = store_.begin();
+        Transaction tx(*session, *options_.rules, now, ids_, chance_);
+        duties_.run(tx, Duties::Turn::apart, store_.room());
+        session->commit();
+        runs = duties_.take_runs(true);
+        ran.touched.insert(ran.touched.end(), tx.touched().begin(), tx.touched().end());
+    } catch (const StoreUnavailable& why) {
+        runs = duties_.take_failed(why.what());
+    }
+    std::move(runs.begin(), runs.end(), std::back_inserter(ran.counts.duties));
 }
 
 void Engine::answer_questions(Transaction& tx, Batch& batch) {

@@ -15,6 +15,8 @@
 
 namespace sluice {
 
+struct Late;
+
 // Decides everything. Each run is one transaction over everything that has arrived; time, ids and
 // chance come in from outside, so that the same calls always lead to the same history.
 //
@@ -26,6 +28,8 @@ namespace sluice {
 //   what
 //      the others made ready. Waiting claims that fit are run before them.
 //   3. One commit. Only then are there answers: Batch::deliver() hands them out.
+//   4. A batch without commands is a turn for retention, in a transaction of its own. When that
+//      fails, it is tried again later.
 //
 // A store that several committers share may turn a session away because another one was faster, or
 // because its connection broke: then everything is decided again, in a new session.
@@ -68,6 +72,9 @@ class Engine {
     // When run() has something to do even if no command comes, or `never`.
     Timestamp next_due() const;
 
+    // Whether a batch without commands is to come before the next one with some.
+    bool wants_a_turn(Timestamp now) const;
+
     // From now on no claim waits; those that do are answered with nothing by the next run.
     void stop_waiting() { waiting_allowed_ = false; }
 
@@ -79,9 +86,10 @@ class Engine {
     std::vector<PendingClaim> answer_without_store(Batch& batch, Timestamp now);
     bool has_something_to_do(Batch& batch, Timestamp now) const;
     void run_until_decided(Batch& batch, Timestamp now, Ran& ran);
-    void run_in_transaction(Batch& batch, Timestamp now, std::span<const EntityKey> late, Ran& ran);
+    void run_in_transaction(Batch& batch, Timestamp now, const Late& late, Ran& ran);
     void run_words_of_workers(Transaction& tx, Batch& batch);
     void run_words_of_clients(Transaction& tx, Batch& batch);
+    void run_duties_apart(Timestamp now, Ran& ran);
     void store_failed(Batch& batch, Timestamp now, const StoreUnavailable& why, Ran& ran);
     void give_back_lease_time(Timestamp now);
     bool leases_wait() const;

@@ -29,6 +29,15 @@ Error no_such_step(const Entity& entity, const EntityKind& kind, std::string_vie
             ""};
 }
 
+Error damaged_row(const Entity& entity) {
+    return {ErrorCode::conflict,
+            fmt::format("the stored row of {} is damaged, so that it cannot be changed: \"sluice "
+                        "audit verify\" tells what is wrong; put the row right, or restore it from "
+                        "a backup",
+                        to_text(entity.key)),
+            ""};
+}
+
 // A job that checks or moves the entity, with what it needs to know of it.
 NewJob ordered_job(const Entity& entity, const JobOrder& order, const Entity* profile) {
     Attributes payload{{entity.key.kind + "_id", json_string(entity.key.id)}};
@@ -87,16 +96,31 @@ void EntityDesk::fetch(std::vector<EntityKey> keys) {
     }
 }
 
+EntityDesk::ListName EntityDesk::name_of(const EntityFilter& filter, int limit) {
+    return {filter.tenant, filter.kind, filter.parent, filter.states, limit};
+}
+
 // A store's list costs a round trip, and many jobs of a batch ask for the same one.
 const std::vector<Entity>& EntityDesk::stored_list(const EntityFilter& filter, int limit) {
-    const auto same = [&](const Listed& list) {
-        return list.limit == limit && list.filter == filter;
-    };
-    const auto known = std::find_if(lists_.begin(), lists_.end(), same);
-    if (known != lists_.end()) return known->entities;
-    lists_.push_back(
-        {filter, limit, tx_.reader().entities().list(filter, newest_entity, 0, limit)});
-    return lists_.back().entities;
+    ListName name = name_of(filter, limit);
+    const auto known = lists_.find(name);
+    if (known != lists_.end()) return known->second;
+    auto listed = tx_.reader().entities().list(filter, newest_entity, 0, limit);
+    return lists_.emplace(std::move(name), std::move(listed)).first->second;
+}
+
+void EntityDesk::fetch_lists(std::span<const EntityFilter> filters, int limit) {
+    std::map<ListName, EntityFilter> unknown;
+    for (const EntityFilter& filter : filters) {
+        ListName name = name_of(filter, limit);
+        if (!lists_.contains(name)) unknown.emplace(std::move(name), filter);
+    }
+    if (unknown.empty()) return;
+    std::vector<EntityFilter> wanted;
+    for (auto& [name, filter] : unknown) wanted.push_back(std::move(filter));
+    auto found = tx_.reader().entities().lists(wanted, limit);
+    auto next = found.begin();
+    for (const auto& [name, filter] : unknown) lists_.emplace(name, std::move(*next++));
 }
 
 std::vector<Entity> EntityDesk::list(const EntityFilter& filter, int limit) {
@@ -138,6 +162,11 @@ Result<Entity> EntityDesk::create(NewEntity wanted) {
     return entity;
 }
 
+bool EntityDesk::is_left_alone(const Entity& entity) {
+    if (entity.damaged && !refusal_) refusal_ = damaged_row(entity);
+    return entity.damaged;
+}
+
 void EntityDesk::note(Entity& entity, std::string_view action, std::string from,
                       std::string detail) {
     ++entity.revision;
@@ -157,9 +186,10 @@ void EntityDesk::note(Entity& entity, std::string_view action, std::string from,
 std::optional<Error> EntityDesk::act(Entity& entity, std::string_view action, std::string detail) {
     const EntityKind* kind = rules().kinds.find(entity.key.kind);
     check(kind != nullptr, "an entity's kind is known");
+    if (is_left_alone(entity)) return refusal_;
     if (!kind->next_state(entity.state, action)) return no_such_step(entity, *kind, action);
     if (auto refusal = check_size(entity.attributes)) return refusal;
-    if (const auto closed = closed_gate(tx_.reader(), looks_, entity, *kind, action)) {
+    if (const auto closed = closed_gate(checks_, looks_, entity, *kind, action)) {
         return gate_refusal(*closed);
     }
     if (auto refusal = order_jobs(entity, *kind, action)) return refusal;
@@ -171,17 +201,18 @@ bool EntityDesk::move(Entity& entity, std::string_view action, std::string detai
     const EntityKind* kind = rules().kinds.find(entity.key.kind);
     check(kind != nullptr, "an entity's kind is known");
     const auto next = kind->next_state(entity.state, action);
-    if (!next) return false;
+    if (!next || is_left_alone(entity)) return false;
     std::string from = std::exchange(entity.state, *next);
     note(entity, action, std::move(from), std::move(detail));
     return true;
 }
 
 void EntityDesk::save(Entity& entity, std::string_view action, std::string detail) {
-    note(entity, action, entity.state, std::move(detail));
+    if (!is_left_alone(entity)) note(entity, action, entity.state, std::move(detail));
 }
 
 void EntityDesk::touch(Entity& entity) {
+    if (is_left_alone(entity)) return;
     entity.updated_at = now();
     changed_[entity.key] = entity;
 }
@@ -275,6 +306,12 @@ std::vector<Entity> EntityDesk::Looks::list(const EntityFilter& filter, std::int
                                             std::int64_t offset, int limit) {
     if (before == newest_entity && offset == 0) return desk_.list(filter, limit);
     return store().list(filter, before, offset, limit);
+}
+
+std::vector<std::vector<Entity>> EntityDesk::Looks::lists(std::span<const EntityFilter> filters,
+                                                          int limit) {
+    desk_.fetch_lists(filters, limit);
+    return EntityReader::lists(filters, limit);
 }
 
 std::int64_t EntityDesk::Looks::count(const EntityFilter& filter) {

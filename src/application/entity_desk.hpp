@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "application/gates.hpp"
@@ -46,7 +47,7 @@ class EntityDesk {
   public:
     // `actor` is whom the changes are put down to.
     EntityDesk(Transaction& tx, std::string actor)
-        : tx_(tx), actor_(std::move(actor)), looks_(*this) {}
+        : tx_(tx), actor_(std::move(actor)), looks_(*this), checks_(tx.reader()) {}
     EntityDesk(const EntityDesk&) = delete;
     EntityDesk& operator=(const EntityDesk&) = delete;
 
@@ -68,15 +69,21 @@ class EntityDesk {
     // Newest first; those that this desk has changed are as it left them. Not kept from changing:
     // find() what is to be changed.
     std::vector<Entity> list(const EntityFilter& filter, int limit = 1000);
+    // Has these at hand for list() with this limit: in one call of the store.
+    void fetch_lists(std::span<const EntityFilter> filters, int limit);
     // For looking at entities without keeping them from changing, as gates do. What this desk has
     // found or changed is as it left it; each other one is read once.
     EntityReader& looks() { return looks_; }
     std::optional<Job> find_job(JobId id);
-    // Jobs as they were before this desk did anything.
+    // Jobs as they were before this desk did anything; and the same for gates.
     JobReader& jobs() { return tx_.reader(); }
+    Checks& checks() { return checks_; }
 
     // Adds one in its kind's first state. Refuses when there is one of this key already.
     Result<Entity> create(NewEntity wanted);
+
+    // What is damaged in the store is never written: it would cover up what is left there. The four
+    // below leave such an entity alone, and refusal() says so.
 
     // Takes the action: the kind's table must allow it, its gates must be open, and its jobs are
     // enqueued. Attributes that the caller has changed are written with it. On a refusal neither
@@ -91,6 +98,10 @@ class EntityDesk {
 
     // The same without an entry in its history: for what changes all the time and says little.
     void touch(Entity& entity);
+
+    // Why an entity that should have been changed was left alone; nothing: none was. What asked for
+    // the change is refused with it, unless it was the engine.
+    const std::optional<Error>& refusal() const { return refusal_; }
 
     // Enqueues a job in this transaction, and returns its id. The wish must be one that make_job()
     // accepts.
@@ -114,6 +125,8 @@ class EntityDesk {
         std::vector<std::optional<Entity>> find(std::span<const EntityKey> keys) override;
         std::vector<Entity> list(const EntityFilter& filter, std::int64_t before,
                                  std::int64_t offset, int limit) override;
+        std::vector<std::vector<Entity>> lists(std::span<const EntityFilter> filters,
+                                               int limit) override;
         std::int64_t count(const EntityFilter& filter) override;
         std::vector<EntityEvent> events(const EntityKey& key, std::int64_t after,
                                         int limit) override;
@@ -125,13 +138,13 @@ class EntityDesk {
         EntityDesk& desk_;
         std::map<EntityKey, std::optional<Entity>> seen_;
     };
-    struct Listed {
-        EntityFilter filter;
-        int limit = 0;
-        std::vector<Entity> entities{};  // as the store has them
-    };
+    // A filter's tenant, kind, parent and states, and a limit.
+    using ListName =
+        std::tuple<std::string, std::string, std::string, std::vector<std::string>, int>;
 
+    static ListName name_of(const EntityFilter& filter, int limit);
     const std::vector<Entity>& stored_list(const EntityFilter& filter, int limit);
+    bool is_left_alone(const Entity& entity);
     void note(Entity& entity, std::string_view action, std::string from, std::string detail);
     std::optional<Error> order_jobs(Entity& entity, const EntityKind& kind,
                                     std::string_view action);
@@ -140,12 +153,14 @@ class EntityDesk {
     std::string actor_;
     std::optional<JobId> cause_{};
     Looks looks_;
+    Checks checks_;
     std::map<EntityKey, std::optional<Entity>> found_;  // kept from changing
     std::map<EntityKey, Entity> changed_;
-    std::vector<Listed> lists_;
+    std::map<ListName, std::vector<Entity>> lists_;  // as the store has them
     std::vector<EntityEvent> events_;
     std::vector<JobSpec> submits_;
     std::vector<Job> submitted_;
+    std::optional<Error> refusal_;
 };
 
 }  // namespace sluice

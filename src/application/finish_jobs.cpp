@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "application/follow_jobs.hpp"
 #include "domain/check.hpp"
@@ -34,11 +35,28 @@ class Judge {
         for (const Job& job : ended) states_.emplace(job.spec->id, job.now.state);
     }
 
+    // Has the states of all that these wait for at hand, in one call of the store.
+    void learn(std::span<const std::optional<Job>> waiting) {
+        std::unordered_set<JobId> unknown;
+        for (const std::optional<Job>& job : waiting) {
+            if (!job) continue;
+            for (const JobId id : job->spec->depends_on) {
+                if (!states_.contains(id)) unknown.insert(id);
+            }
+        }
+        if (unknown.empty()) return;
+        const std::vector<JobId> ids(unknown.begin(), unknown.end());
+        for (const std::optional<Job>& job : jobs_.find(ids)) {
+            check(job.has_value(), "a dependency exists");
+            states_.emplace(job->spec->id, job->now.state);
+        }
+    }
+
     // What the states of its dependencies mean for a job.
     Ruling rule(const JobSpec& spec) {
         Ruling ruling;
         for (const JobId dependency : spec.depends_on) {
-            const JobState state = state_of(dependency);
+            const JobState state = states_.at(dependency);
             if (state == JobState::succeeded) continue;
             if (!is_final(state)) {
                 ruling.verdict = Verdict::wait;
@@ -50,14 +68,6 @@ class Judge {
     }
 
   private:
-    JobState state_of(JobId id) {
-        const auto known = states_.find(id);
-        if (known != states_.end()) return known->second;
-        const std::optional<Job> job = jobs_.find_one(id);
-        check(job.has_value(), "a dependency exists");
-        return states_.emplace(id, job->now.state).first->second;
-    }
-
     JobStore& jobs_;
     std::unordered_map<JobId, JobState> states_;
 };
@@ -67,7 +77,9 @@ class Judge {
 std::vector<Job> settle(Transaction& tx, std::span<const JobId> waiting, Judge& judge) {
     std::vector<Job> canceled;
     std::vector<Job> runnable;
-    for (std::optional<Job>& job : tx.jobs().find(waiting)) {
+    std::vector<std::optional<Job>> found = tx.jobs().find(waiting);
+    judge.learn(found);
+    for (std::optional<Job>& job : found) {
         check(job && job->now.state == JobState::queued, "only queued jobs wait for others");
         const Ruling ruling = judge.rule(job->spec);
         if (ruling.verdict == Verdict::cancel) {

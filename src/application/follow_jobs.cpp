@@ -41,17 +41,19 @@ Error nothing_to_move(const EntityKey& key) {
 }
 
 Error cannot_start(const Entity& entity) {
-    return {
-        ErrorCode::resource_failed,
-        fmt::format("{} is {}, so that the job cannot start", to_text(entity.key), entity.state),
-        ""};
+    return {ErrorCode::resource_failed,
+            fmt::format("{} is {}, so that the job cannot start", to_text(entity.key),
+                        entity.damaged ? "damaged in the store" : entity.state),
+            ""};
 }
 
 std::optional<Error> refuse_start(EntityDesk& desk, const Entity& entity,
                                   const Followed& followed) {
     const std::string& action = followed.follow->on_start;
-    if (!followed.kind->next_state(entity.state, action)) return cannot_start(entity);
-    const auto closed = closed_gate(desk.jobs(), desk.looks(), entity, *followed.kind, action);
+    if (entity.damaged || !followed.kind->next_state(entity.state, action)) {
+        return cannot_start(entity);
+    }
+    const auto closed = closed_gate(desk.checks(), desk.looks(), entity, *followed.kind, action);
     return closed ? std::optional(gate_refusal(*closed)) : std::nullopt;
 }
 
@@ -130,6 +132,24 @@ std::optional<Error> follow_start(EntityDesk& desk, const Job& job,
     return std::nullopt;
 }
 
+// Has at hand what the gates before these starts ask for.
+void prepare_starts(EntityDesk& desk, const std::vector<std::vector<Followed>>& all) {
+    std::vector<GatedStep> steps;
+    for (const std::vector<Followed>& of_job : all) {
+        for (const auto& [key, kind, follow] : of_job) {
+            const std::string& action = follow->on_start;
+            if (std::none_of(kind->gates.begin(), kind->gates.end(),
+                             [&](const Gate& gate) { return gate.action == action; })) {
+                continue;
+            }
+            if (auto entity = desk.find(key)) {
+                steps.push_back({*std::move(entity), kind, action});
+            }
+        }
+    }
+    if (!steps.empty()) prepare_gates(desk.checks(), desk.looks(), steps);
+}
+
 void add_touched(const Rules& rules, const JobSpec& job, std::vector<EntityKey>& keys) {
     for (const ContractRules& contract : rules.contracts) {
         if (contract.touched_by) contract.touched_by(job, keys);
@@ -154,6 +174,7 @@ std::vector<std::optional<Error>> follow_starts(Transaction& tx, std::span<const
         }
     }
     desk.fetch(std::move(keys));
+    prepare_starts(desk, followed);
     std::vector<std::optional<Error>> refusals(jobs.size());
     std::vector<const Job*> started;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -181,6 +202,9 @@ void follow_ends(Transaction& tx, std::span<const Job> ended) {
         add_touched(tx.rules(), job.spec, keys);
     }
     desk.fetch(std::move(keys));
+    for (const ContractRules& contract : tx.rules().contracts) {
+        if (contract.before_ends) contract.before_ends(desk, ended);
+    }
     for (std::size_t i = 0; i < ended.size(); ++i) {
         desk.follow(ended[i].spec->id, engine_actor);
         follow_end(desk, ended[i], followed[i]);

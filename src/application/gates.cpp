@@ -9,8 +9,6 @@
 namespace sluice {
 namespace {
 
-constexpr int page = 100;  // with their payloads in memory at once
-static_assert(checks_looked_at % page == 0);
 constexpr int profiles_max = 1000;
 
 bool is_temp(const Attributes& profile) {
@@ -28,10 +26,12 @@ std::optional<Entity> profile_named(EntityReader& entities, const Entity& entity
     return entities.find_one({entity.key.tenant, "runtime_profile", *id});
 }
 
+EntityFilter profiles_beside(const Entity& entity) {
+    return {.tenant = entity.key.tenant, .kind = "runtime_profile", .parent = entity.parent};
+}
+
 std::vector<Entity> all_profiles(EntityReader& entities, const Entity& entity) {
-    return entities.list(
-        {.tenant = entity.key.tenant, .kind = "runtime_profile", .parent = entity.parent},
-        newest_entity, 0, profiles_max);
+    return entities.list(profiles_beside(entity), newest_entity, 0, profiles_max);
 }
 
 // The one that the entity names, or else the app's newest: for changesets before for workspaces.
@@ -57,68 +57,20 @@ std::vector<Entity> target_profiles(EntityReader& entities, const Entity& entity
     return profile ? std::vector<Entity>{*std::move(profile)} : std::vector<Entity>{};
 }
 
-// Whether a check counts for the entity as it is now; profiles apart.
-bool is_of_this_revision(const Entity& entity, const Attributes& payload) {
-    for (const char* name : {"head_sha", "assembly_id"}) {
-        const auto checked = text_of(payload, name);
-        const auto present = text_of(entity.attributes, name);
-        if (checked && present && *checked != *present) return false;
+// Adds the key of what the attribute "<kind>_id" names.
+void add_named(const Entity& entity, const char* kind, std::vector<EntityKey>& keys) {
+    if (auto id = text_of(entity.attributes, fmt::format("{}_id", kind))) {
+        keys.push_back({entity.key.tenant, kind, *std::move(id)});
     }
-    return true;
 }
 
-bool ran_against(const Attributes& payload, const Entity& profile) {
-    return text_of(payload, "runtime_profile_id") == profile.key.id &&
-           integer_of(payload, "runtime_profile_revision") ==
-               integer_of(profile.attributes, "profile_revision");
+std::optional<Job> latest_check(JobReader& jobs, const Entity& entity, const Gate& gate) {
+    std::vector<Job> latest = jobs.list(checks_of(entity, gate), newest, ListLimit(1, 1));
+    return latest.empty() ? std::nullopt : std::optional(std::move(latest.front()));
 }
-
-// Whether a check whose app has no profile of the kind that the gate asks for may count: it must
-// not have run against one of another kind.
-bool ran_against_none_other(const Attributes& payload, ProfileChoice choice) {
-    const auto kind = text_of(payload, "runtime_profile_kind");
-    if (!kind || choice == ProfileChoice::none) return true;
-    return kind->starts_with("temp_") == (choice == ProfileChoice::temp);
-}
-
-bool is_intact_success(const Job& job) {
-    return job.now.state == JobState::succeeded && job.damage.empty();
-}
-
-// Looks through the entity's checks for one success per profile, or for any when there are none.
-class Search {
-  public:
-    Search(const Entity& entity, ProfileChoice choice, std::vector<Entity> profiles)
-        : entity_(entity), choice_(choice), missing_(std::move(profiles)) {
-        any_will_do_ = missing_.empty();
-    }
-
-    void look_at(const Job& job) {
-        if (!is_intact_success(job)) return;
-        const Attributes payload = json_members(job.spec->payload);
-        if (!is_of_this_revision(entity_, payload)) return;
-        if (any_will_do_) {
-            found_ = found_ || ran_against_none_other(payload, choice_);
-            return;
-        }
-        std::erase_if(missing_,
-                      [&](const Entity& profile) { return ran_against(payload, profile); });
-        found_ = missing_.empty();
-    }
-
-    bool is_over() const { return found_; }
-    const std::vector<Entity>& missing() const { return missing_; }
-
-  private:
-    const Entity& entity_;
-    ProfileChoice choice_;
-    std::vector<Entity> missing_;
-    bool any_will_do_ = false;
-    bool found_ = false;
-};
 
 // `looked_at_all`: there are no older successes.
-std::string closed_message(const Entity& entity, const Gate& gate, const Search& search,
+std::string closed_message(const Entity& entity, const Gate& gate, const GateSearch& search,
                            const std::optional<Job>& latest, bool looked_at_all) {
     std::string text =
         fmt::format("required {} job has not succeeded for {}", gate.job_type, to_text(entity.key));
@@ -179,64 +131,65 @@ std::vector<Gate> gates_before(EntityReader& entities, const Entity& entity, con
     return gates;
 }
 
-GateVerdict check_gate(JobReader& jobs, EntityReader& entities, const Entity& entity,
+GateVerdict check_gate(Checks& checks, EntityReader& entities, const Entity& entity,
                        const Gate& gate) {
-    JobFilter filter{.tenant = entity.key.tenant,
-                     .type = gate.job_type,
-                     .project = entity.parent,
-                     .entity_type = entity.key.kind,
-                     .entity_id = entity.key.id};
     GateVerdict verdict{.gate = gate};
-    if (auto latest = jobs.list(filter, newest, 1); !latest.empty()) {
-        verdict.latest = std::move(latest.front());
-    }
-    filter.states = {JobState::succeeded};
-    Search search(entity, gate.profiles, profiles_for(entities, entity, gate.profiles));
-    JobId before = newest;
-    bool more = verdict.latest.has_value();
-    for (int looked = 0; more && looked < checks_looked_at && !search.is_over(); looked += page) {
-        const std::vector<Job> checks = jobs.list(filter, before, page);
-        more = std::ssize(checks) == page;
-        for (const Job& check : checks) search.look_at(check);
-        if (more) before = checks.back().spec->id;
-    }
+    GateSearch search(entity, gate.profiles, profiles_for(entities, entity, gate.profiles));
+    const bool more = search.look_through(checks, successes_of(entity, gate));
     verdict.open = search.is_over();
-    verdict.message =
-        verdict.open ? fmt::format("{} has succeeded for {}", gate.job_type, to_text(entity.key))
-                     : closed_message(entity, gate, search, verdict.latest, !more);
+    if (verdict.open) {
+        verdict.message =
+            fmt::format("{} has succeeded for {}", gate.job_type, to_text(entity.key));
+    } else {
+        verdict.latest = latest_check(checks.jobs(), entity, gate);
+        verdict.message = closed_message(entity, gate, search, verdict.latest, !more);
+    }
     return verdict;
 }
 
-std::optional<GateVerdict> closed_gate(JobReader& jobs, EntityReader& entities,
-                                       const Entity& entity, const EntityKind& kind,
-                                       std::string_view action) {
+GateVerdict show_gate(JobReader& reader, const Entity& entity, const Gate& gate) {
+    Checks checks(reader);
+    GateVerdict verdict = check_gate(checks, reader.entities(), entity, gate);
+    if (verdict.open) verdict.latest = latest_check(reader, entity, gate);
+    return verdict;
+}
+
+std::optional<GateVerdict> closed_gate(Checks& checks, EntityReader& entities, const Entity& entity,
+                                       const EntityKind& kind, std::string_view action) {
     for (const Gate& gate : gates_before(entities, entity, kind, action)) {
-        GateVerdict verdict = check_gate(jobs, entities, entity, gate);
+        GateVerdict verdict = check_gate(checks, entities, entity, gate);
         if (!verdict.open) return verdict;
     }
     return std::nullopt;
 }
 
-bool is_asked_for(EntityReader& entities, const EntityKinds& kinds, const Job& job) {
-    const JobSpec& spec = *job.spec;
-    const EntityKind* kind = kinds.find(spec.entity_type);
-    const auto is_of_type = [&](const Gate& gate) { return gate.job_type == spec.type; };
-    if (!kind || !is_intact_success(job) ||
-        std::none_of(kind->gates.begin(), kind->gates.end(), is_of_type)) {
-        return false;
+void prepare_gates(Checks& checks, EntityReader& entities, std::span<const GatedStep> steps) {
+    std::vector<EntityKey> apps;
+    for (const auto& [entity, kind, action] : steps) {
+        if (!entity.parent.empty()) apps.push_back({entity.key.tenant, "app", entity.parent});
     }
-    const auto entity = entities.find_one({spec.tenant, spec.entity_type, spec.entity_id});
-    if (!entity || (!entity->parent.empty() && entity->parent != spec.project)) return false;
-    const Attributes payload = json_members(spec.payload);
-    if (!is_of_this_revision(*entity, payload)) return false;
-    return std::any_of(kind->gates.begin(), kind->gates.end(), [&](const Gate& gate) {
-        if (!is_of_type(gate) || !kind->may_still(entity->state, gate.action)) return false;
-        const ProfileChoice choice = choice_in_app(entities, *entity, *kind, gate.profiles);
-        const std::vector<Entity> profiles = profiles_for(entities, *entity, choice);
-        if (profiles.empty()) return ran_against_none_other(payload, choice);
-        return std::any_of(profiles.begin(), profiles.end(),
-                           [&](const Entity& profile) { return ran_against(payload, profile); });
-    });
+    entities.find(apps);
+    std::vector<EntityKey> profiles;
+    std::vector<EntityKey> environments;
+    std::vector<EntityFilter> lists;
+    std::vector<JobFilter> successes;
+    for (const auto& [entity, kind, action] : steps) {
+        for (const Gate& gate : gates_before(entities, entity, *kind, action)) {
+            successes.push_back(successes_of(entity, gate));
+            if (gate.profiles == ProfileChoice::target) {
+                add_named(entity, "environment", environments);
+            } else if (gate.profiles != ProfileChoice::none) {
+                add_named(entity, "runtime_profile", profiles);
+                lists.push_back(profiles_beside(entity));
+            }
+        }
+    }
+    for (const std::optional<Entity>& found : entities.find(environments)) {
+        if (found) add_named(*found, "runtime_profile", profiles);
+    }
+    entities.find(profiles);
+    if (!lists.empty()) entities.lists(lists, profiles_max);
+    checks.fetch(std::move(successes));
 }
 
 Error gate_refusal(const GateVerdict& verdict) {

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "application/ports/job_reader.hpp"
+#include "application/gate_search.hpp"
 #include "domain/entity.hpp"
 #include "domain/entity_kind.hpp"
 
@@ -14,32 +16,37 @@ namespace sluice {
 struct GateVerdict {
     Gate gate;
     bool open = false;
-    std::string message{};        // for people: what is missing, and the latest job of the kind
-    std::optional<Job> latest{};  // the latest job of the gate's type for this entity
+    std::string message{};  // for people: what is missing, and the latest job of the kind
+    // The latest job of the gate's type for this entity. Of an open gate it is read by show_gate()
+    // only.
+    std::optional<Job> latest{};
 };
-
-// So many of an entity's successful checks are looked at, the newest first. A gate stays closed,
-// and says so, when none of them counts for the entity as it is now: a new check comes first.
-inline constexpr int checks_looked_at = 500;
 
 // Asks for a success of a job of the gate's type, for the entity as it is now: when the job's
 // payload carries `head_sha` and the entity has one they are equal, and likewise the runtime
 // profile that the gate asks for, in its present revision. What the readers see counts. Checks that
-// have not succeeded cost nothing, however many there are.
-GateVerdict check_gate(JobReader& jobs, EntityReader& entities, const Entity& entity,
+// have not succeeded cost nothing, however many there are, and neither do other jobs of the entity.
+GateVerdict check_gate(Checks& checks, EntityReader& entities, const Entity& entity,
                        const Gate& gate);
-inline GateVerdict check_gate(JobReader& reader, const Entity& entity, const Gate& gate) {
-    return check_gate(reader, reader.entities(), entity, gate);
-}
+// The same for those who ask: with the latest job, be the gate open or closed.
+GateVerdict show_gate(JobReader& reader, const Entity& entity, const Gate& gate);
 
 // The gates before an action of the entity, as its app has them.
 std::vector<Gate> gates_before(EntityReader& entities, const Entity& entity, const EntityKind& kind,
                                std::string_view action);
 
 // The first gate before the action that is closed, if any.
-std::optional<GateVerdict> closed_gate(JobReader& jobs, EntityReader& entities,
-                                       const Entity& entity, const EntityKind& kind,
-                                       std::string_view action);
+std::optional<GateVerdict> closed_gate(Checks& checks, EntityReader& entities, const Entity& entity,
+                                       const EntityKind& kind, std::string_view action);
+
+// Has at hand what the gates before these actions ask for, in a few calls of the stores however
+// many there are. `entities` remembers what it has read.
+struct GatedStep {
+    Entity entity;
+    const EntityKind* kind = nullptr;
+    std::string_view action;
+};
+void prepare_gates(Checks& checks, EntityReader& entities, std::span<const GatedStep> steps);
 
 // Which profiles the entity's app has chosen for its checks, or the usual ones.
 ProfileChoice choice_in_app(EntityReader& entities, const Entity& entity, const EntityKind& kind,
@@ -48,10 +55,6 @@ ProfileChoice choice_in_app(EntityReader& entities, const Entity& entity, const 
 // The runtime profiles of the entity's app that a check of it must run against.
 std::vector<Entity> profiles_for(EntityReader& entities, const Entity& entity,
                                  ProfileChoice choice);
-
-// Whether a gate counts this success now, before an action that its entity may still take. A job
-// that is about no entity, or about one that is gone, is asked for by none.
-bool is_asked_for(EntityReader& entities, const EntityKinds& kinds, const Job& job);
 
 // The refusal for a closed gate.
 Error gate_refusal(const GateVerdict& verdict);

@@ -83,7 +83,7 @@ class AGate : public testing::Test {
     }
 
     GateVerdict ask(const Entity& entity, const Gate& gate = submit_gate) {
-        return check_gate(*engine.store().reader(), entity, gate);
+        return show_gate(*engine.store().reader(), entity, gate);
     }
 
     TestEngine engine;
@@ -118,11 +118,12 @@ TEST_F(AGate, OpensWithASuccessAndStaysOpen) {
 TEST_F(AGate, IsNotOpenedByADamagedJob) {
     pass(changeset, "msuite_submit", {{"head_sha", R"("abc")"}});
     TamperedReader reader(engine.store());
+    Checks checks(reader);
     reader.change_job = [](Job& job) {
         job.damage = "payload";
         change_spec(job, [](JobSpec& spec) { spec.payload = "null"; });
     };
-    const GateVerdict verdict = check_gate(reader, changeset, submit_gate);
+    const GateVerdict verdict = check_gate(checks, reader.entities(), changeset, submit_gate);
     EXPECT_FALSE(verdict.open) << "what was checked is not known any more";
     EXPECT_NE(verdict.message.find("its stored row is damaged"), std::string::npos);
 }
@@ -131,24 +132,28 @@ TEST_F(AGate, ReadsNoneOfTenThousandChecksThatDidNotSucceed) {
     pass(changeset, "msuite_submit", {{"head_sha", R"("abc")"}});
     cancel_many(changeset, 10'000, {{"head_sha", R"("abc")"}});
     TamperedReader reader(engine.store());
+    Checks checks(reader);
     int read = 0;
     reader.change_job = [&](Job&) { ++read; };
 
-    const GateVerdict verdict = check_gate(reader, changeset, submit_gate);
+    const GateVerdict verdict = check_gate(checks, reader.entities(), changeset, submit_gate);
 
     EXPECT_TRUE(verdict.open) << "an older success counts";
-    EXPECT_EQ(verdict.latest->now.state, JobState::canceled);
-    EXPECT_EQ(read, 2) << "the latest one, and the success";
+    EXPECT_EQ(read, 1) << "the success";
+
+    EXPECT_EQ(show_gate(reader, changeset, submit_gate).latest->now.state, JobState::canceled);
+    EXPECT_EQ(read, 3) << "whoever asks is told of the latest one, too";
 }
 
 TEST_F(AGate, LooksAtSoManySuccessesOfOtherRevisionsAndSaysSo) {
     pass(changeset, "msuite_submit", {{"head_sha", R"("abc")"}});
     pass_many(changeset, checks_looked_at, {{"head_sha", R"("other")"}});
     TamperedReader reader(engine.store());
+    Checks checks(reader);
     int read = 0;
     reader.change_job = [&](Job&) { ++read; };
 
-    const GateVerdict verdict = check_gate(reader, changeset, submit_gate);
+    const GateVerdict verdict = check_gate(checks, reader.entities(), changeset, submit_gate);
 
     EXPECT_FALSE(verdict.open);
     EXPECT_EQ(read, 1 + checks_looked_at);
@@ -158,6 +163,28 @@ TEST_F(AGate, LooksAtSoManySuccessesOfOtherRevisionsAndSaysSo) {
 
     pass(changeset, "msuite_submit", {{"head_sha", R"("abc")"}});
     EXPECT_TRUE(ask(changeset).open) << "a new check comes first";
+}
+
+TEST_F(AGate, ThatWasFetchedWithOthersReadsOnBehindTheNewestSuccess) {
+    const Entity other = create("changeset", {});
+    pass(changeset, "msuite_submit", {{"head_sha", R"("abc")"}});
+    pass(changeset, "msuite_submit", {{"head_sha", R"("other")"}});
+    const EntityKinds kinds = EntityKinds::built_in();
+    std::vector<GatedStep> steps;
+    for (const Entity& entity : {changeset, other}) {
+        steps.push_back({entity, kinds.find("changeset"), submit_gate.action});
+    }
+    TamperedReader reader(engine.store());
+    int read = 0;
+    reader.change_job = [&](Job&) { ++read; };
+    Checks checks(reader);
+    prepare_gates(checks, reader.entities(), steps);
+    EXPECT_EQ(read, 1);
+
+    EXPECT_TRUE(check_gate(checks, reader.entities(), changeset, submit_gate).open);
+    EXPECT_EQ(read, 2);
+    EXPECT_FALSE(check_gate(checks, reader.entities(), other, submit_gate).open);
+    EXPECT_EQ(read, 2) << "there is none";
 }
 
 TEST_F(AGate, IsBoundToTheRevision) {

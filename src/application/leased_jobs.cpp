@@ -63,12 +63,10 @@ std::optional<Error> lease_refusal(const std::optional<Job>& job, LeaseId lease,
     return not_held(*job, *by_worker);
 }
 
-std::optional<LeaseToken> last_claim(Transaction& tx, const Job& job, const ByWorker& worker) {
-    tx.flush();
+std::optional<LeaseToken> last_claim(std::span<const Event> events, const ByWorker& worker) {
     const std::string actor = worker_actor(worker.worker_id);
-    const std::int64_t after = std::max<std::int64_t>(0, job.now.head.seq - looked_through);
     std::optional<LeaseToken> last;
-    for (const Event& event : tx.reader().events(job.spec->id, after, looked_through)) {
+    for (const Event& event : events) {
         const bool is_meant = !worker.attempt || event.attempt == *worker.attempt;
         if (event.step == Step::claimed && event.actor == actor && is_meant) last = event.lease;
     }

@@ -22,9 +22,9 @@ std::optional<Error> lease_refusal(const std::optional<Job>& job, LeaseId lease,
                                    const std::optional<ByWorker>& by_worker,
                                    const WorkerBounds& bounds);
 
-// The lease of the last claim of this job by this worker, for this attempt if it names one; nothing
-// when there is none among the job's last events. What this transaction has recorded is flushed.
-std::optional<LeaseToken> last_claim(Transaction& tx, const Job& job, const ByWorker& worker);
+// The lease of the last claim by this worker, for this attempt if it names one; nothing when there
+// is none among these events of a job.
+std::optional<LeaseToken> last_claim(std::span<const Event> events, const ByWorker& worker);
 
 // How far back in a job's history its workers' words are looked for. How long a history is, workers
 // decide; to look through all of it for each of their words would keep everybody else waiting.

@@ -147,14 +147,13 @@ bool says_the_same(const Job& job, const Event& event, const Report& report) {
 }
 
 // The last thing that the worker of this lease reported, if anything. Repeats of it come soon.
-std::optional<Event> last_report(JobReader& jobs, const Job& job, LeaseToken token) {
-    std::optional<Event> found;
-    const std::int64_t after = std::max<std::int64_t>(0, job.now.head.seq - looked_through);
-    for (Event& event : jobs.events(job.spec->id, after, looked_through)) {
+const Event* last_report(std::span<const Event> events, LeaseToken token) {
+    const Event* found = nullptr;
+    for (const Event& event : events) {
         const bool reports = event.step == Step::retried || event.step == Step::lease_closed ||
                              (event.to && is_final(*event.to));
         if (event.lease == token && reports && event.actor.starts_with("worker:")) {
-            found = std::move(event);
+            found = &event;
         }
     }
     return found;
@@ -169,13 +168,12 @@ Result<Job> answer_again(Job job, const Event& before, const Report& report) {
 
 // A report under a lease that is not current: a repeat of what this lease reported before, or too
 // late. What was stored may be as it was sent, from a time with other rules about secrets.
-Result<Job> answer_stale(Transaction& tx, std::optional<Job>& job, const Report& as_sent,
-                         Error refusal) {
+Result<Job> answer_stale(const Rules& rules, std::optional<Job>& job, const Report& as_sent,
+                         std::span<const Event> last_events, Error refusal) {
     if (refusal.code == ErrorCode::not_found) return refusal;
-    tx.flush();  // the first report may be in this very batch
     LeaseToken token = as_sent.lease.token;
     if (as_sent.by_worker) {
-        const auto last = last_claim(tx, *job, *as_sent.by_worker);
+        const auto last = last_claim(last_events, *as_sent.by_worker);
         if (!last) return refusal;
         // By its name a worker cannot tell which of its runs was stopped. Whatever it said before,
         // the job has ended as it says now.
@@ -183,16 +181,36 @@ Result<Job> answer_stale(Transaction& tx, std::optional<Job>& job, const Report&
         if (is_canceled && as_sent.outcome == Outcome::canceled) return *std::move(job);
         token = *last;
     }
-    const auto before = last_report(tx.reader(), *job, token);
+    const Event* const before = last_report(last_events, token);
     if (!before) return refusal;
     if (says_the_same(*job, *before, as_sent)) {
         return answer_again(*std::move(job), *before, as_sent);
     }
-    const auto clean = without_secrets(as_sent, tx.rules(), job->spec);
+    const auto clean = without_secrets(as_sent, rules, job->spec);
     if (clean && says_the_same(*job, *before, *clean)) {
         return answer_again(*std::move(job), *before, *clean);
     }
     return Error{ErrorCode::conflict, "this lease has reported another outcome before", ""};
+}
+
+// The last events of each of these jobs, as far as they are looked through; read in one call.
+std::vector<std::vector<Event>> last_events_of(Transaction& tx,
+                                               std::span<const std::optional<Job>> jobs,
+                                               std::span<const std::optional<Error>> refusals) {
+    std::vector<std::vector<Event>> events(jobs.size());
+    std::vector<JobReader::EventsAfter> wanted;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        if (!refusals[i] || refusals[i]->code == ErrorCode::not_found) continue;
+        const std::int64_t seq = jobs[i]->now.head.seq;
+        wanted.push_back({jobs[i]->spec->id, std::max<std::int64_t>(0, seq - looked_through)});
+        places.push_back(i);
+    }
+    if (wanted.empty()) return events;
+    tx.flush();  // the first report may be in this very batch
+    auto read = tx.reader().events_of(wanted, looked_through);
+    for (std::size_t k = 0; k < places.size(); ++k) events[places[k]] = std::move(read[k]);
+    return events;
 }
 
 // What the worker says of a job that it holds and that has not ended: true when the job ends.
@@ -216,13 +234,21 @@ std::vector<Result<Job>> report_jobs(Transaction& tx, std::span<const Report> re
         std::vector<JobId> ids;
         for (const std::size_t i : wave) ids.push_back(job_of(i));
         auto found = tx.jobs().find(ids);
+        std::vector<std::optional<Error>> refusals;
+        for (std::size_t k = 0; k < wave.size(); ++k) {
+            const Report& report = reports[wave[k]];
+            refusals.push_back(
+                lease_refusal(found[k], report.lease, report.by_worker, report.bounds));
+        }
+        const auto last_events = last_events_of(tx, found, refusals);
         std::vector<Job> ended;
         std::vector<std::size_t> ended_places;
         for (std::size_t k = 0; k < wave.size(); ++k) {
             std::optional<Job>& job = found[k];
             const Report& report = reports[wave[k]];
-            if (auto refusal = lease_refusal(job, report.lease, report.by_worker, report.bounds)) {
-                answers[wave[k]] = answer_stale(tx, job, report, *std::move(refusal));
+            if (refusals[k]) {
+                answers[wave[k]] =
+                    answer_stale(tx.rules(), job, report, last_events[k], *std::move(refusals[k]));
             } else if (is_final(job->now.state)) {
                 answers[wave[k]] = acknowledge_end(tx, *job, report);
             } else if (auto silence = refuse_silence(tx.rules().types, *job, report)) {

@@ -18,8 +18,9 @@ std::vector<JobId> jobs_that_may_end(const Batch& batch) {
 
 }  // namespace
 
-Subjects subjects_of(const Batch& batch, const Rules& rules, std::span<const EntityKey> late) {
+Subjects subjects_of(const Batch& batch, const Rules& rules, const Late& late) {
     Subjects subjects;
+    subjects.jobs = late.jobs;
     // A worker that is known by its name may speak of a job while it is claimed in its name: such a
     // job is kept from being claimed meanwhile. A token is known only after the claim.
     const auto add_leased = [&](const auto& list) {
@@ -49,7 +50,13 @@ Subjects subjects_of(const Batch& batch, const Rules& rules, std::span<const Ent
             subjects.keys.push_back({submit.jobs.front().tenant, submit.idempotency_key});
         }
     }
-    subjects.entities.assign(late.begin(), late.end());
+    for (const auto& pending : batch.replays) {
+        for (const ReplayJob& replay : pending.items) {
+            if (replay.idempotency_key.empty() || replay.tenant.empty()) continue;
+            subjects.keys.push_back({replay.tenant, replay.idempotency_key});
+        }
+    }
+    subjects.entities = late.entities;
     for (const auto& pending : batch.entity_actions) {
         for (const EntityAction& action : pending.items) {
             subjects.entities.insert(subjects.entities.end(), action.touches.begin(),

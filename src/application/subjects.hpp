@@ -1,6 +1,6 @@
 #pragma once
 
-#include <span>
+#include <vector>
 
 #include "application/batch.hpp"
 #include "application/ports/store.hpp"
@@ -8,8 +8,14 @@
 
 namespace sluice {
 
-// The subjects of the batch's commands, with the entities that an earlier try of the same batch
-// asked for too late. `rules` outlives the session that reserves it.
-Subjects subjects_of(const Batch& batch, const Rules& rules, std::span<const EntityKey> late);
+// What earlier tries of a batch asked for too late, while other sessions had it.
+struct Late {
+    std::vector<JobId> jobs{};
+    std::vector<EntityKey> entities{};
+};
+
+// The subjects of the batch's commands, with those that came too late before. `rules` outlives the
+// session that reserves them.
+Subjects subjects_of(const Batch& batch, const Rules& rules, const Late& late);
 
 }  // namespace sluice

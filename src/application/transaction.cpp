@@ -50,16 +50,17 @@ Digest Transaction::head_of(const Entity& entity) const {
 }
 
 void Transaction::write(std::vector<Entity> entities, std::vector<EntityEvent> events) {
+    std::map<EntityKey, std::vector<EntityEvent*>> events_of;
+    for (EntityEvent& event : events) events_of[event.key].push_back(&event);
     for (Entity& entity : entities) {
         Digest head = head_of(entity);
-        bool has_events = false;
-        for (EntityEvent& event : events) {
-            if (event.key != entity.key) continue;
-            head = chain_hash(head, event);
-            event.hash = head;
-            has_events = true;
+        if (const auto own = events_of.find(entity.key); own != events_of.end()) {
+            for (EntityEvent* event : own->second) {
+                head = chain_hash(head, *event);
+                event->hash = head;
+            }
+            entity_heads_[entity.key] = head;
         }
-        if (has_events) entity_heads_[entity.key] = head;
         if (entity.head || entity_heads_.contains(entity.key)) entity.head = head;
         entity.seal = seal_of(entity);
         touched_.push_back(watch_id(entity.key));

@@ -49,6 +49,11 @@ bool split_texts(std::string_view joined, std::vector<std::string>& texts) {
     return true;
 }
 
+std::string success_for(const std::string& tenant, const std::string& entity_type,
+                        const std::string& entity_id) {
+    return join_texts({tenant, entity_type, entity_id});
+}
+
 std::string join_ids(const std::vector<JobId>& ids) {
     std::string joined;
     for (const JobId id : ids) {

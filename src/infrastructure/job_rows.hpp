@@ -37,6 +37,10 @@ bool may_be_requeued(const Job& job, std::int64_t events);
 // again, and one whose job has ended has nothing left to be late with.
 std::optional<Timestamp> watched_deadline(const Job& job);
 
+// What a success is found by in done.
+std::string success_for(const std::string& tenant, const std::string& entity_type,
+                        const std::string& entity_id);
+
 namespace rows {
 
 // ── codecs ──
@@ -154,12 +158,18 @@ struct HistoryForm {
     }
 };
 
-// What gates find a success by: the entity that it is about.
+// What gates find a success by: what it is about. NULL: nothing, or no success.
 struct SuccessFor {
     template <class Parts>
-    static std::optional<std::string_view> write(const Parts& parts) {
-        if (part<Standing>(parts).state != JobState::succeeded) return std::nullopt;
-        return given(part<JobSpec>(parts).entity_id);
+    static bool is_given(const Parts& parts) {
+        return part<Standing>(parts).state == JobState::succeeded &&
+               !part<JobSpec>(parts).entity_id.empty();
+    }
+    template <class Parts>
+    static std::optional<MadeText> write(const Parts& parts) {
+        if (!is_given(parts)) return std::nullopt;
+        const JobSpec& spec = part<JobSpec>(parts);
+        return MadeText{success_for(spec.tenant, spec.entity_type, spec.entity_id)};
     }
 };
 
@@ -168,7 +178,7 @@ struct TypeOfFound {
     template <class Parts>
     static std::optional<std::string_view> write(const Parts& parts) {
         const JobSpec& spec = part<JobSpec>(parts);
-        const bool is_found = !spec.project.empty() || SuccessFor::write(parts);
+        const bool is_found = !spec.project.empty() || SuccessFor::is_given(parts);
         return is_found ? given(spec.type) : std::nullopt;
     }
 };
@@ -240,7 +250,7 @@ inline constexpr auto done_table = table("done", std::tuple_cat(std::tuple(
     integer<&Standing::completed_at>("completed_at")), standing_columns, std::tuple(
     written_only(given_text<&JobSpec::project>("project")),
     written_only(column<TypeOfFound>("type", ColumnType::text)),
-    written_only(column<SuccessFor>("entity_id", ColumnType::text)))));
+    written_only(column<SuccessFor>("success_for", ColumnType::text)))));
 
 inline constexpr auto lease_table = table("lease", std::tuple_cat(std::tuple(
     id_column,

@@ -284,6 +284,11 @@ TEST_P(StoreContract, SuccessesOfAnEntityAreListedByType) {
     EXPECT_EQ(reader->count(filter), 2);
     EXPECT_EQ(ids_of(reader->list(of_shop, newest, 10)), std::vector{expected.back()});
     EXPECT_TRUE(reader->list(of_other_kind, newest, 10).empty());
+    JobFilter of_kind = filter;
+    of_kind.entity_type = "thing";
+    EXPECT_EQ(ids_of(reader->list(of_kind, newest, 10)), expected);
+    EXPECT_EQ(ids_of(reader->page(of_kind, 1, 10)), std::vector{expected.back()});
+    EXPECT_EQ(reader->count(of_kind), 2);
 }
 
 TEST_P(StoreContract, JobsOfAProjectAreListedByTypeAndState) {

@@ -66,7 +66,10 @@ class FaultyStore::FaultySession : public Session {
         used();
         return entities_;
     }
-    ArchiveStore& archive() override { return used().archive(); }
+    ArchiveStore& archive() override {
+        if (store_.archive_broken_) throw StoreUnavailable("the archive does not answer");
+        return used().archive();
+    }
 
     void commit() override {
         if (plan_ && plan_->moment != Moment::after_commit) fail(*plan_, "before the commit");

@@ -36,6 +36,9 @@ class FaultyStore : public Store {
     // How often a session met an entity that another one had.
     int busy_met() const { return busy_met_; }
 
+    // From the next session on nothing is removed: it cannot even be asked for what has ended.
+    void set_archive_broken(bool broken) { archive_broken_ = broken; }
+
     // The process dies at this moment of the next session.
     void die_next(Moment moment, int uses = 0);
 
@@ -77,6 +80,7 @@ class FaultyStore : public Store {
     int reserve_ = 0;  // sessions that fit in it
     bool busy_planned_ = false;
     int busy_met_ = 0;
+    bool archive_broken_ = false;
     std::optional<EntityKey> busy_{};  // another session has it
 };
 

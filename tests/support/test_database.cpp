@@ -29,7 +29,7 @@ void TestDatabase::clear() {
     std::string deletions;
     for (const char* table :
          {"job", "done", "event", "log", "requeued", "lease", "lane", "ready", "timed", "blocker",
-          "held", "parked", "idempotency", "entity", "entity_event", "seat"}) {
+          "open_dependency", "held", "parked", "idempotency", "entity", "entity_event", "seat"}) {
         deletions += std::string("DELETE FROM ") + table + ";";
     }
     connection.execute(deletions);

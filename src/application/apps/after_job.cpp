@@ -72,10 +72,12 @@ Attributes validated_by(const Ended& ended, const Attributes& before, const Attr
     return validated;
 }
 
+EntityFilter environments_beside(const Entity& part) {
+    return {.tenant = part.key.tenant, .kind = "environment", .parent = part.parent};
+}
+
 bool is_deployed_everywhere(EntityDesk& desk, const Entity& release) {
-    const std::vector<Entity> environments =
-        desk.list({.tenant = release.key.tenant, .kind = "environment", .parent = release.parent},
-                  all_of_them);
+    const std::vector<Entity> environments = desk.list(environments_beside(release), all_of_them);
     return std::all_of(environments.begin(), environments.end(), [&](const Entity& environment) {
         return text_of(environment.attributes, "current_release_id") == release.key.id;
     });
@@ -128,7 +130,41 @@ void start_life(EntityDesk& desk, const Ended& ended) {
     check(!refusal, "the expiry of a temp environment can be enqueued");
 }
 
+// What the ends of jobs ask for beside what their payloads name.
+struct Needs {
+    std::vector<EntityKey> apps{};      // looked at
+    std::vector<EntityKey> entities{};  // kept from changing
+    std::vector<EntityFilter> lists{};
+
+    void add(EntityDesk& desk, const Ended& ended) {
+        std::vector<EntityKey> reported = reported_migrations(ended.job, ended.payload);
+        if (!reported.empty()) {
+            apps.push_back({ended.job.spec->tenant, "app", ended.job.spec->project});
+        }
+        std::move(reported.begin(), reported.end(), std::back_inserter(entities));
+        const auto environment = find_named(desk, ended, "environment", "environment_id");
+        if (!environment) return;
+        lists.push_back(migrations_of(*environment));
+        if (ended.is_of("deploy_release") && ended.succeeded()) {
+            lists.push_back(environments_beside(*environment));
+        }
+        if (auto profile = text_of(environment->attributes, "runtime_profile_id")) {
+            entities.push_back(sibling(*environment, "runtime_profile", *std::move(profile)));
+        }
+    }
+};
+
 }  // namespace
+
+void before_ends(EntityDesk& desk, std::span<const Job* const> ended) {
+    Needs needs;
+    for (const Job* job : ended) {
+        needs.add(desk, {*job, json_members(job->spec->payload), {}});
+    }
+    desk.looks().find(needs.apps);
+    desk.fetch(std::move(needs.entities));
+    desk.fetch_lists(needs.lists, all_of_them);
+}
 
 void after_job(EntityDesk& desk, const Job& job) {
     const Ended ended{job, json_members(job.spec->payload), json_members(job.now.result)};

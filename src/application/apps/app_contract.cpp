@@ -42,6 +42,14 @@ void touched_by(const JobSpec& job, std::vector<EntityKey>& keys) {
     if (job.type == "deploy_release") add_named(job.tenant, "release", payload, keys);
 }
 
+void before_all_ends(EntityDesk& desk, std::span<const Job> ended) {
+    std::vector<const Job*> of_apps;
+    for (const Job& job : ended) {
+        if (is_of_app(job.spec)) of_apps.push_back(&job);
+    }
+    if (!of_apps.empty()) before_ends(desk, of_apps);
+}
+
 void after_end(EntityDesk& desk, const Job& ended) {
     if (is_of_app(ended.spec)) after_job(desk, ended);
 }
@@ -65,7 +73,10 @@ std::optional<Error> refuse_change(EntityDesk& desk, const EntityKey& key,
 }  // namespace
 
 ContractRules contract_rules() {
-    return {.touched_by = touched_by, .after_end = after_end, .refuse_change = refuse_change};
+    return {.touched_by = touched_by,
+            .before_ends = before_all_ends,
+            .after_end = after_end,
+            .refuse_change = refuse_change};
 }
 
 std::vector<EntityKey> touched_in_app(const std::string& tenant, const std::string& app,
@@ -73,6 +84,9 @@ std::vector<EntityKey> touched_in_app(const std::string& tenant, const std::stri
                                       const Attributes& fields) {
     std::vector<EntityKey> keys;
     if (!app.empty()) keys.push_back({tenant, "app", app});
+    if (auto made = text_of(fields, "id"); app.empty() && made) {
+        keys.push_back({tenant, "app", *std::move(made)});
+    }
     if (!id.empty()) keys.push_back({tenant, std::string(kind), id});
     for (const std::string_view named : named_kinds) add_named(tenant, named, fields, keys);
     for (std::string& changeset : texts_of(fields, "changeset_ids")) {

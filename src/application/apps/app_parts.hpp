@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,8 @@ void add_profile_of(EntityDesk& desk, const Entity& entity, Attributes& payload)
 std::optional<Error> enqueue_expiry(EntityDesk& desk, Entity& temp_environment, Timestamp at);
 
 // ── drift ──
+// The migrations of the environment's app.
+EntityFilter migrations_of(const Entity& environment);
 // As fingerprint() and drifted_parts(), with what the desk has changed, and with the profile kept
 // from changing.
 Attributes fingerprint(EntityDesk& desk, const Entity& environment);
@@ -62,6 +65,11 @@ std::vector<std::string> drifted_parts(EntityDesk& desk, const Entity& environme
 // else follows. Called in the transaction in which the job ended.
 void after_job(EntityDesk& desk, const Job& job);
 
+// Has at hand what after_job() asks for, of all of these jobs.
+void before_ends(EntityDesk& desk, std::span<const Job* const> ended);
+
+// What the migrations that the job has reported are kept as.
+std::vector<EntityKey> reported_migrations(const Job& job, const Attributes& payload);
 // Keeps the migrations that the job has reported.
 void record_migrations(EntityDesk& desk, const Job& job, const Attributes& payload);
 

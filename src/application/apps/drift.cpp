@@ -9,10 +9,6 @@
 namespace sluice::apps {
 namespace {
 
-EntityFilter migrations_of(const Entity& environment) {
-    return {.tenant = environment.key.tenant, .kind = "migration", .parent = environment.parent};
-}
-
 // The ids of the migrations that were applied in the environment under whatever revision of its
 // profile: a database keeps them when its settings change. What the latest report says counts.
 std::vector<std::string> applied(std::vector<Entity> migrations, const Entity& environment) {
@@ -54,6 +50,10 @@ std::vector<std::string> differences(const Entity& environment, const Attributes
 }
 
 }  // namespace
+
+EntityFilter migrations_of(const Entity& environment) {
+    return {.tenant = environment.key.tenant, .kind = "migration", .parent = environment.parent};
+}
 
 Attributes fingerprint(EntityReader& entities, const Entity& environment) {
     const auto id = text_of(environment.attributes, "runtime_profile_id");

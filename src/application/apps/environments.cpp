@@ -51,7 +51,7 @@ std::optional<Error> refuse_second_deployment(EntityDesk& desk, const Entity& en
     std::string message = fmt::format("deployment {} is {} on environment {}", *id,
                                       deployment->state, environment.key.id);
     const EntityKind* kind = desk.rules().kinds.find("deployment");
-    if (const auto closed = closed_gate(desk.jobs(), desk.looks(), *deployment, *kind, "start")) {
+    if (const auto closed = closed_gate(desk.checks(), desk.looks(), *deployment, *kind, "start")) {
         message += ": " + closed->message;
     }
     return conflict(std::move(message));

@@ -59,30 +59,34 @@ void put(EntityDesk& desk, const EntityKey& key, const std::string& app_id, Attr
     (void)desk.create({.key = key, .parent = app_id, .attributes = std::move(attributes)});
 }
 
+EntityKey key_of(const Job& job, const Attributes& payload, const std::string& id) {
+    const Attributes profile = profile_in(payload);
+    return {
+        job.spec->tenant, "migration",
+        fmt::format("{}:{}:{}", place_of(job, payload), json_of(profile, "profile_revision"), id)};
+}
+
 }  // namespace
+
+std::vector<EntityKey> reported_migrations(const Job& job, const Attributes& payload) {
+    std::vector<EntityKey> keys;
+    for (const auto& migration : reported(job)) keys.push_back(key_of(job, payload, migration.id));
+    return keys;
+}
 
 void record_migrations(EntityDesk& desk, const Job& job, const Attributes& payload) {
     const std::vector<ReportedMigration> migrations = reported(job);
     if (migrations.empty()) return;
     if (!desk.looks().find_one({job.spec->tenant, "app", job.spec->project})) return;
-    const std::string place = place_of(job, payload);
     const Attributes profile = profile_in(payload);
-    const std::string_view revision = json_of(profile, "profile_revision");
-    const auto key_of = [&](const std::string& id) {
-        return EntityKey{job.spec->tenant, "migration",
-                         fmt::format("{}:{}:{}", place, revision, id)};
-    };
-    std::vector<EntityKey> keys;
-    for (const auto& migration : migrations) keys.push_back(key_of(migration.id));
-    desk.fetch(std::move(keys));
     for (const auto& [id, status] : migrations) {
-        Attributes attributes{{"environment_id", json_string(place)},
+        Attributes attributes{{"environment_id", json_string(place_of(job, payload))},
                               {"migration_id", json_string(id)},
                               {"status", json_string(status)},
                               {"at", json_time(desk.now())},
                               {"job_id", json_string(to_text(job.spec->id))}};
         attributes.insert(profile.begin(), profile.end());
-        put(desk, key_of(id), job.spec->project, std::move(attributes));
+        put(desk, key_of(job, payload, id), job.spec->project, std::move(attributes));
     }
 }
 

@@ -54,9 +54,22 @@ void fetch_changesets(EntityDesk& desk, const Entity& release,
     desk.fetch(std::move(keys));
 }
 
-void fetch_all(EntityDesk& desk, const std::vector<Entity>& listed) {
+std::vector<EntityKey> keys_of(const std::vector<Entity>& listed) {
     std::vector<EntityKey> keys;
     for (const Entity& entity : listed) keys.push_back(entity.key);
+    return keys;
+}
+
+// Has the releases at hand that these changesets are in.
+void fetch_releases_of(EntityDesk& desk, const std::vector<EntityKey>& changesets) {
+    std::vector<EntityKey> keys;
+    for (const EntityKey& key : changesets) {
+        const auto changeset = desk.find(key);
+        if (!changeset) continue;
+        if (auto id = text_of(changeset->attributes, "release_id")) {
+            keys.push_back(sibling(*changeset, "release", *std::move(id)));
+        }
+    }
     desk.fetch(std::move(keys));
 }
 
@@ -89,7 +102,8 @@ std::vector<std::string> take_all_queued(EntityDesk& desk, const Entity& app,
                                          const Entity& release) {
     std::vector<std::string> taken;
     const std::vector<Entity> queued = queued_changesets(desk, app);
-    fetch_all(desk, queued);
+    desk.fetch(keys_of(queued));
+    fetch_releases_of(desk, keys_of(queued));
     for (const Entity& listed : queued) {
         auto changeset = desk.find(listed.key);
         if (!changeset || changeset->state != "queued") continue;
@@ -131,7 +145,7 @@ std::optional<Error> release_changesets(EntityDesk& desk, const Entity& release,
 // What is still queued was checked against what was there before the release.
 std::optional<Error> revalidate_queued(EntityDesk& desk, const Entity& app, const Entity& release) {
     const std::vector<Entity> queued = queued_changesets(desk, app);
-    fetch_all(desk, queued);
+    desk.fetch(keys_of(queued));
     for (const Entity& listed : queued) {
         auto changeset = desk.find(listed.key);
         if (!changeset || changeset->state != "queued") continue;

@@ -14,4 +14,13 @@ bool EntityFilter::accepts(const Entity& entity) const {
             std::find(states.begin(), states.end(), entity.state) != states.end());
 }
 
+std::vector<std::vector<Entity>> EntityReader::lists(std::span<const EntityFilter> filters,
+                                                     int limit) {
+    std::vector<std::vector<Entity>> found;
+    for (const EntityFilter& filter : filters) {
+        found.push_back(list(filter, newest_entity, 0, limit));
+    }
+    return found;
+}
+
 }  // namespace sluice

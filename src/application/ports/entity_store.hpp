@@ -38,6 +38,11 @@ class EntityReader {
     virtual std::vector<Entity> list(const EntityFilter& filter, std::int64_t before,
                                      std::int64_t offset, int limit) = 0;
 
+    // What list() gives for each of these filters from the newest on, `limit` of each at the most:
+    // in one call, which a store across a network answers at once.
+    virtual std::vector<std::vector<Entity>> lists(std::span<const EntityFilter> filters,
+                                                   int limit);
+
     // How many the filter accepts.
     virtual std::int64_t count(const EntityFilter& filter) = 0;
 

@@ -35,4 +35,20 @@ bool JobFilter::accepts(const Job& job) const {
            (!replay_of || spec.replay_of == replay_of) && spec.id >= from;
 }
 
+std::vector<std::optional<Job>> JobReader::newest_of(std::span<const JobFilter> filters) {
+    std::vector<std::optional<Job>> found;
+    for (const JobFilter& filter : filters) {
+        std::vector<Job> jobs = list(filter, newest, ListLimit(1, 1));
+        found.push_back(jobs.empty() ? std::nullopt : std::optional(std::move(jobs.front())));
+    }
+    return found;
+}
+
+std::vector<std::vector<Event>> JobReader::events_of(std::span<const EventsAfter> wanted,
+                                                     int limit) {
+    std::vector<std::vector<Event>> found;
+    for (const EventsAfter& each : wanted) found.push_back(events(each.job, each.after, limit));
+    return found;
+}
+
 }  // namespace sluice

@@ -82,7 +82,11 @@ class JobReader {
     // its bytes a limit ends a list after a job, never before the first one.
     virtual std::vector<Job> list(const JobFilter& filter, JobId before, ListLimit limit) = 0;
 
-    // The same from the newest, without the first `offset` of them.
+    // The newest job that each of these filters accepts, if any: in one call, which a store across
+    // a network answers at once.
+    virtual std::vector<std::optional<Job>> newest_of(std::span<const JobFilter> filters);
+
+    // What list() gives from the newest on, without the first `offset` of them.
     virtual std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit) = 0;
 
     // How many jobs the filter accepts.
@@ -90,6 +94,14 @@ class JobReader {
 
     // The job's events with numbers above `after`, in order, `limit` at the most.
     virtual std::vector<Event> events(JobId job, std::int64_t after, int limit) = 0;
+
+    // The same for several jobs, `limit` for each: in one call.
+    struct EventsAfter {
+        JobId job{};
+        std::int64_t after = 0;
+    };
+    virtual std::vector<std::vector<Event>> events_of(std::span<const EventsAfter> wanted,
+                                                      int limit);
 
     // The job's log lines with numbers above `after`, in order, `limit` at the most.
     virtual std::vector<LogLine> logs(JobId job, std::int64_t after, int limit) = 0;

@@ -49,6 +49,20 @@ class EntitiesBusy : public StoreConflict {
     std::vector<EntityKey> keys_;
 };
 
+// The same of jobs that wait for one that ends: another session has them, and may wait for a job or
+// an entity of this one. The same again will do when Subjects::jobs has these, too.
+class JobsBusy : public StoreConflict {
+  public:
+    explicit JobsBusy(std::vector<JobId> jobs)
+        : StoreConflict("another session has a job that was not reserved"),
+          jobs_(std::move(jobs)) {}
+
+    const std::vector<JobId>& jobs() const { return jobs_; }
+
+  private:
+    std::vector<JobId> jobs_;
+};
+
 // A job on its way into the queue.
 struct Arrival {
     Job job;
@@ -84,7 +98,8 @@ class JobStore {
     // keys.
     virtual void finish(std::span<const Job> jobs) = 0;
 
-    // The queued jobs that are blocked by one of these, each once, in order of their ids.
+    // The queued jobs that are blocked by one of these, each once, in order of their ids. One that
+    // another session has is not waited for: JobsBusy.
     virtual std::vector<JobId> dependents(std::span<const JobId> ended) = 0;
 
     // Lets blocked jobs be claimed when their run_after has come.
@@ -196,9 +211,13 @@ struct EndedJob {
     JobState state = JobState::succeeded;
     Timestamp completed_at{};
     std::int64_t rows = 0;  // how many events and log lines it has
+    bool is_rest = false;   // it was removed in part: only log lines of it are left
 
     bool operator==(const EndedJob&) const = default;
 };
+
+// A job with more events and log lines than this is removed in parts.
+inline constexpr std::int64_t rows_at_once = 2000;
 
 // Ended jobs, for their removal.
 class ArchiveStore {
@@ -217,6 +236,11 @@ class ArchiveStore {
     // Removes these ended jobs with all that is only theirs: their events, log lines and
     // dependencies. What other jobs or entities say of them stays.
     virtual void remove(std::span<const JobId> ids) = 0;
+
+    // The same for one job that has many log lines, in steps of rows_at_once lines: with the first
+    // one the job is gone for every reader, and ended() names what is left of it. Returns whether
+    // nothing is left. A store may remove all of it at once.
+    virtual bool remove_part(JobId id) = 0;
 };
 
 // What a session is going to decide on.
@@ -239,7 +263,7 @@ class Session {
     // Keeps other sessions from changing these until this one ends. Called at most once, before
     // anything else. A store that has one session at a time need not do anything. A shared one
     // waits for other sessions here: for jobs, then for idempotency keys, then for all entities in
-    // the order of their keys. After this no entity is waited for.
+    // the order of their keys. After this neither a job nor an entity is waited for.
     virtual void reserve(const Subjects&) {}
 
     // Reads what was committed and what this session has written. Nothing of it is kept from

@@ -54,12 +54,23 @@ class Builder {
         text_ += fmt::format(fmt::runtime(sql), params_.size());
     }
 
-    Result ask(Connection& connection) const { return connection.ask({"", text_}, params_); }
+    Connection::Ticket post(Connection& connection) const {
+        return connection.post({"", text_}, params_);
+    }
+    Result ask(Connection& connection) const { return connection.take(post(connection)); }
 
   private:
     std::string text_;
     Params params_;
 };
+
+Builder listing(const EntityFilter& filter, std::int64_t before, std::int64_t offset, int limit) {
+    Builder query(list_entities, filter);
+    query.add(is_before, before);
+    query.add(limited, std::int64_t{std::max(limit, 0)});
+    query.add(without_the_first, std::max<std::int64_t>(offset, 0));
+    return query;
+}
 
 Params params_of(std::span<const EntityKey> keys) {
     TableKeys<tables::entity_table> wanted;
@@ -114,11 +125,22 @@ std::vector<Entity> EntityQueries::try_lock(std::span<const EntityKey> keys) {
 
 std::vector<Entity> EntityQueries::list(const EntityFilter& filter, std::int64_t before,
                                         std::int64_t offset, int limit) {
-    Builder query(list_entities, filter);
-    query.add(is_before, before);
-    query.add(limited, std::int64_t{std::max(limit, 0)});
-    query.add(without_the_first, std::max<std::int64_t>(offset, 0));
-    return entities_of(query.ask(up_to_date()));
+    return entities_of(listing(filter, before, offset, limit).ask(up_to_date()));
+}
+
+// Sent together, so that they are waited for once.
+std::vector<std::vector<Entity>> EntityQueries::lists(std::span<const EntityFilter> filters,
+                                                      int limit) {
+    std::vector<Connection::Ticket> tickets;
+    Connection& connection = up_to_date();
+    for (const EntityFilter& filter : filters) {
+        tickets.push_back(listing(filter, newest_entity, 0, limit).post(connection));
+    }
+    std::vector<std::vector<Entity>> found;
+    for (const Connection::Ticket ticket : tickets) {
+        found.push_back(entities_of(connection.take(ticket)));
+    }
+    return found;
 }
 
 std::int64_t EntityQueries::count(const EntityFilter& filter) {

@@ -23,6 +23,8 @@ class EntityQueries final : public EntityReader {
     std::vector<std::optional<Entity>> find(std::span<const EntityKey> keys) override;
     std::vector<Entity> list(const EntityFilter& filter, std::int64_t before, std::int64_t offset,
                              int limit) override;
+    std::vector<std::vector<Entity>> lists(std::span<const EntityFilter> filters,
+                                           int limit) override;
     std::int64_t count(const EntityFilter& filter) override;
     std::vector<EntityEvent> events(const EntityKey& key, std::int64_t after, int limit) override;
 

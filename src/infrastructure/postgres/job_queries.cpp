@@ -55,7 +55,8 @@ class Page {
           chunk_(std::clamp(limit.jobs, candidates_min, candidates_max)),
           has_limit_(limit.bytes != SIZE_MAX),
           bytes_left_(limit.bytes),
-          together_(has_limit_ ? together_first : candidates_max) {}
+          together_(has_limit_ ? std::min<std::size_t>(together_first, most(limit.jobs))
+                               : candidates_max) {}
 
     bool is_full() const { return count_.is_full(); }
 
@@ -72,6 +73,8 @@ class Page {
     std::vector<Job> jobs() && { return std::move(jobs_); }
 
   private:
+    static std::size_t most(int jobs) { return static_cast<std::size_t>(std::max(jobs, 1)); }
+
     void add_accepted(std::span<const JobId> ids) {
         while (!ids.empty() && !is_full()) {
             const std::size_t some = std::min(ids.size(), together_);
@@ -125,9 +128,16 @@ Job read_submitted(Row& row) {
     JobSpec spec;
     Standing first;
     rows::read_row(row, tables::job_table, std::tie(spec, first));
-    Job job = accepted(std::move(spec));
-    job.now.head = {1, first.head.hash};
+    Job job = as_submitted(std::move(spec), first.head.hash);
     job.damage = row.damage();
+    return job;
+}
+
+Job as_submitted(SharedSpec spec, const Digest& first) {
+    Job job;
+    job.now.run_after = spec->run_after;
+    job.now.head = {1, first};
+    job.spec = std::move(spec);
     return job;
 }
 
@@ -150,17 +160,15 @@ Connection::Ticket post_find_specs(Connection& connection, std::span<const JobId
     return connection.post(sql::find_specs, Params(std::vector<JobId>(ids.begin(), ids.end())));
 }
 
-std::unordered_map<JobId, SharedSpec> take_specs(Connection& connection,
-                                                 Connection::Ticket ticket) {
+SubmittedJobs take_specs(Connection& connection, Connection::Ticket ticket) {
     const Result rows = connection.take(ticket);
-    std::unordered_map<JobId, SharedSpec> specs;
+    SubmittedJobs jobs;
     for (int i = 0; i < rows.rows(); ++i) {
         Row row(rows, i);
         Job job = read_submitted(row);
-        const JobId id = job.spec->id;
-        specs.emplace(id, std::move(job.spec));
+        jobs.emplace(job.spec->id, std::move(job));
     }
-    return specs;
+    return jobs;
 }
 
 std::vector<Job> list_jobs(Connection& connection, const JobFilter& filter, JobId before,
@@ -174,6 +182,36 @@ std::vector<Job> list_jobs(Connection& connection, const JobFilter& filter, JobI
         page.fill(driver, {before, filter.from});
     }
     return std::move(page).jobs();
+}
+
+// The ids are asked for together, and then the jobs. A job that turns out not to be what the filter
+// wants, since only the job itself tells, is looked for in turn.
+std::vector<std::optional<Job>> find_newest(Connection& connection,
+                                            std::span<const JobFilter> filters) {
+    std::vector<Connection::Ticket> tickets;
+    for (const JobFilter& filter : filters) {
+        const ListQuery query = page_query(filter, 0, 1);
+        tickets.push_back(connection.post({"", query.text}, query.params));
+    }
+    std::vector<JobId> ids;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < filters.size(); ++i) {
+        for (const JobId id : ids_of(connection.take(tickets[i]))) {
+            ids.push_back(id);
+            places.push_back(i);
+        }
+    }
+    std::vector<std::optional<Job>> newest_jobs(filters.size());
+    std::vector<std::optional<Job>> read = find_jobs(connection, ids);
+    for (std::size_t k = 0; k < read.size(); ++k) {
+        const JobFilter& filter = filters[places[k]];
+        std::optional<Job>& found = newest_jobs[places[k]];
+        found = std::move(read[k]);
+        if (found && filter.accepts(*found)) continue;
+        std::vector<Job> listed = list_jobs(connection, filter, newest, ListLimit(1, 1));
+        found = listed.empty() ? std::nullopt : std::optional(std::move(listed.front()));
+    }
+    return newest_jobs;
 }
 
 std::vector<Job> page_of_jobs(Connection& connection, const JobFilter& filter, std::int64_t offset,
@@ -206,13 +244,28 @@ std::int64_t count_jobs(Connection& connection, const JobFilter& filter) {
 }
 
 std::vector<Event> list_events(Connection& connection, JobId job, std::int64_t after, int limit) {
-    const Result rows = connection.ask(sql::list_events, Params(job, after, row_count(limit)));
-    std::vector<Event> events;
-    for (int i = 0; i < rows.rows(); ++i) {
-        Row row(rows, i);
-        events.push_back(read_event(row));
+    const JobReader::EventsAfter wanted{job, after};
+    return std::move(list_events(connection, {&wanted, 1}, limit).front());
+}
+
+std::vector<std::vector<Event>> list_events(Connection& connection,
+                                            std::span<const JobReader::EventsAfter> wanted,
+                                            int limit) {
+    std::vector<Connection::Ticket> tickets;
+    for (const JobReader::EventsAfter& each : wanted) {
+        tickets.push_back(
+            connection.post(sql::list_events, Params(each.job, each.after, row_count(limit))));
     }
-    return events;
+    std::vector<std::vector<Event>> lists;
+    for (const Connection::Ticket ticket : tickets) {
+        const Result rows = connection.take(ticket);
+        std::vector<Event>& events = lists.emplace_back();
+        for (int i = 0; i < rows.rows(); ++i) {
+            Row row(rows, i);
+            events.push_back(read_event(row));
+        }
+    }
+    return lists;
 }
 
 std::vector<LogLine> list_lines(Connection& connection, JobId job, std::int64_t after, int limit) {

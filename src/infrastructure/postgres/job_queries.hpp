@@ -18,18 +18,28 @@ Job read_submitted(Row& row);
 // One statement, and so one moment.
 std::vector<std::optional<Job>> find_jobs(Connection& connection, std::span<const JobId> ids);
 
-// Only the specs of those that are there; sent by the first, fetched by the second.
+// Those that are there as they were submitted, with their damage; sent by the first, fetched by the
+// second.
 Connection::Ticket post_find_specs(Connection& connection, std::span<const JobId> ids);
-std::unordered_map<JobId, SharedSpec> take_specs(Connection& connection, Connection::Ticket ticket);
+using SubmittedJobs = std::unordered_map<JobId, Job>;
+SubmittedJobs take_specs(Connection& connection, Connection::Ticket ticket);
+
+// A job as its submit left it; `first` is the hash of its first event.
+Job as_submitted(SharedSpec spec, const Digest& first);
 
 // Several statements each: one moment only in a snapshot.
 std::vector<Job> list_jobs(Connection& connection, const JobFilter& filter, JobId before,
                            ListLimit limit);
+std::vector<std::optional<Job>> find_newest(Connection& connection,
+                                            std::span<const JobFilter> filters);
 std::vector<Job> page_of_jobs(Connection& connection, const JobFilter& filter, std::int64_t offset,
                               int limit);
 std::int64_t count_jobs(Connection& connection, const JobFilter& filter);
 
 std::vector<Event> list_events(Connection& connection, JobId job, std::int64_t after, int limit);
+std::vector<std::vector<Event>> list_events(Connection& connection,
+                                            std::span<const JobReader::EventsAfter> wanted,
+                                            int limit);
 std::vector<LogLine> list_lines(Connection& connection, JobId job, std::int64_t after, int limit);
 Depths count_depths(Connection& connection);
 std::vector<JobId> list_ids_after(Connection& connection, JobId after, int limit);

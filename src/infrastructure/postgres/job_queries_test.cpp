@@ -24,7 +24,7 @@ FROM generate_series(1, 5000) n;
 INSERT INTO done SELECT id, CASE id % 100 WHEN 0 THEN 3 ELSE 2 END, 1, 1, 1, NULL, NULL,
     NULL, NULL, NULL, NULL, 0, 2, sha256(''), project,
     CASE WHEN project IS NOT NULL OR entity_id IS NOT NULL THEN type END, NULL,
-    CASE WHEN id % 100 <> 0 THEN entity_id END FROM job WHERE id > 7;
+    CASE WHEN id % 100 <> 0 THEN '7:default0:1:' || entity_id END FROM job WHERE id > 7;
 INSERT INTO lane (id, tenant, queue, type) VALUES (1, 'default', 'q', 't');
 INSERT INTO ready VALUES (1, 0, 1), (1, 0, 2);
 INSERT INTO timed VALUES (9, 3, 1, 0);
@@ -156,9 +156,6 @@ TEST_F(PostgresJobQueries, ListsAreDrivenByTheTableOrIndexThatIsShortest) {
          "tenant_id_idx"},
         {{.entity_id = "e"}, ListDriver::jobs, "entity_id_id_idx"},
         {{.states = {JobState::succeeded}, .entity_id = "e"}, ListDriver::jobs, "entity_id_id_idx"},
-        {{.states = {JobState::succeeded}, .type = "t", .entity_id = "e"},
-         ListDriver::successes,
-         "entity_id_type_id_idx"},
         {{.states = {JobState::queued}, .site_id = "s"}, ListDriver::jobs, "site_id_id_idx"},
         {{.project = "p"}, ListDriver::jobs, "project_id_idx"},
         {{.states = {JobState::succeeded}, .project = "p"}, ListDriver::jobs, "project_id_idx"},
@@ -214,29 +211,44 @@ ANALYZE;
     }
 }
 
-// 10,000 checks of one entity, of which two succeeded: what is looked at are those two.
-TEST_F(PostgresJobQueries, AnEntitysSuccessesCostNoMoreBesideManyFailures) {
+// 10,000 checks of one entity, of which two succeeded; 5,000 successes of an entity of the same id
+// in another tenant, and as many of another kind; and 5,000 other jobs of this one. What is looked
+// at are the two, and the latest one.
+TEST_F(PostgresJobQueries, AnEntitysChecksCostNoMoreBesideManyOthers) {
     connection.execute(R"sql(
 INSERT INTO job
-SELECT n, 'default', 'q', 'check', 0, n, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, NULL, false,
-    false, NULL, 'changeset', 'c1', NULL, NULL, NULL, sha256(''), sha256(''), '1'
-FROM generate_series(50001, 60000) n;
-INSERT INTO done SELECT id, CASE WHEN id < 50003 THEN 2 ELSE 3 END, 1, 1, 1, NULL, NULL,
-    NULL, NULL, NULL, NULL, 0, 2, sha256(''), NULL, type,
-    NULL, CASE WHEN id < 50003 THEN entity_id END FROM job WHERE id > 50000;
+SELECT n, CASE WHEN n BETWEEN 60001 AND 65000 THEN 'acme' ELSE 'default' END, 'q',
+    CASE WHEN n > 70000 THEN 'other' ELSE 'check' END, 0, n, NULL, NULL, NULL, NULL, NULL, NULL, 1,
+    0, NULL, false, false, NULL,
+    CASE WHEN n BETWEEN 65001 AND 70000 THEN 'release' ELSE 'changeset' END, 'c1', NULL, NULL,
+    NULL, sha256(''), sha256(''), '1'
+FROM generate_series(50001, 75000) n;
+INSERT INTO done SELECT id, CASE WHEN id BETWEEN 50003 AND 60000 THEN 3 ELSE 2 END, 1, 1, 1, NULL,
+    NULL, NULL, NULL, NULL, NULL, 0, 2, sha256(''), NULL, type,
+    NULL, CASE WHEN id NOT BETWEEN 50003 AND 60000 THEN octet_length(tenant) || ':' || tenant
+        || octet_length(entity_type) || ':' || entity_type || '2:c1' END FROM job WHERE id > 50000;
 ANALYZE;
 )sql");
-    const JobFilter filter{.states = {JobState::succeeded},
-                           .type = "check",
-                           .entity_type = "changeset",
-                           .entity_id = "c1"};
+    const JobFilter successes{.states = {JobState::succeeded},
+                              .type = "check",
+                              .entity_type = "changeset",
+                              .entity_id = "c1"};
+    JobFilter all = successes;
+    all.states.clear();
 
-    EXPECT_EQ(list(filter, 99'999), (Ids{50002, 50001}));
-    EXPECT_EQ(reader.count(filter), 2);
-    const std::string steps =
-        plan_of(list_query(filter, ListDriver::successes, {newest, JobId{}}, 50));
-    EXPECT_NE(steps.find("entity_id_type_id_idx"), std::string::npos) << steps;
-    EXPECT_EQ(steps.find("Rows Removed"), std::string::npos) << steps;
+    EXPECT_EQ(list(successes, 99'999), (Ids{50002, 50001}));
+    EXPECT_EQ(reader.count(successes), 2);
+    EXPECT_EQ(list(all, 99'999, 1), Ids{60000});
+    for (const auto& [query, index] :
+         {std::pair(list_query(successes, ListDriver::successes, {newest, JobId{}}, 50),
+                    "success_for_type_expr_idx"),
+          std::pair(list_query(all, ListDriver::jobs_of_entity, {newest, JobId{}}, 1),
+                    "type_entity_id_entity_type_tenant_expr_idx")}) {
+        const std::string steps = plan_of(query);
+        EXPECT_NE(steps.find(index), std::string::npos) << steps;
+        EXPECT_EQ(steps.find("Rows Removed"), std::string::npos) << steps;
+        EXPECT_EQ(steps.find("Sort Method"), std::string::npos) << steps;
+    }
 }
 
 TEST_F(PostgresJobQueries, AReaderGoesOnAfterItsConnectionWasKilled) {

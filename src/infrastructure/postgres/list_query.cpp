@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "infrastructure/job_rows.hpp"
 #include "infrastructure/postgres/read_queries.hpp"
 
 // Running jobs are found in `lease`, ended ones in `done`, those that went wrong in its index, and
@@ -12,7 +13,7 @@
 // else walks down `job`, or one of its partial indexes. The jobs of one entity, one correlation,
 // one site or one replayed job are few, whatever their states, and those of one project that have
 // ended are fewer than all; those of one type in it are found by their state, in an index, and so
-// are an entity's successes of one type.
+// are an entity's successes of one type, and all its jobs of one type.
 namespace sluice::postgres {
 namespace {
 
@@ -38,9 +39,14 @@ bool is_other_tenant(const JobFilter& filter) {
     return !filter.tenant.empty() && filter.tenant != "default";
 }
 
-// Of jobs of one type about one entity. A job that a worker runs has not succeeded.
+bool wants_type_of_entity(const JobFilter& filter) {
+    return !filter.tenant.empty() && !filter.entity_type.empty() && !filter.entity_id.empty() &&
+           !filter.type.empty();
+}
+
+// A job that a worker runs has not succeeded.
 bool wants_successes(const JobFilter& filter) {
-    return !filter.entity_id.empty() && !filter.type.empty() && filter.worker_id.empty() &&
+    return wants_type_of_entity(filter) && filter.worker_id.empty() &&
            filter.states == std::vector{JobState::succeeded};
 }
 
@@ -127,8 +133,9 @@ class Builder {
         add_states(sql::is_exactly_in_states);
     }
 
-    void list_jobs() {
+    void list_jobs(const char* narrowed, const char* order) {
         add(sql::list_from_jobs);
+        add(narrowed);
         add_job_conditions();
         if (all_states_are(filter_, is_unfinished)) add(sql::is_unfinished);
         if (all_states_are(filter_, is_final)) add_states(sql::has_ended_in_states);
@@ -136,7 +143,7 @@ class Builder {
         if (wanted_ != Wanted::candidates && !filter_.worker_id.empty()) {
             add(sql::is_run_by_worker, filter_.worker_id);
         }
-        add_order(sql::newest_jobs_first);
+        add_order(order);
     }
 
     void list_leases() {
@@ -161,9 +168,10 @@ class Builder {
         add(sql::list_from_done);
         add_job_conditions();
         add(sql::among_done);
-        add(sql::is_success_for, filter_.entity_id);
+        add(sql::is_success_for,
+            success_for(filter_.tenant, filter_.entity_type, filter_.entity_id));
         add(sql::is_done_of_type, filter_.type);
-        add_order(sql::newest_done_first);
+        add_order(sql::newest_successes_first);
     }
 
     // Each state has a part of the index to itself, in the order of ids.
@@ -198,7 +206,10 @@ class Builder {
 
     void list_from(ListDriver driver) {
         switch (driver) {
-            case ListDriver::jobs: list_jobs(); break;
+            case ListDriver::jobs: list_jobs("", sql::newest_jobs_first); break;
+            case ListDriver::jobs_of_entity:
+                list_jobs(sql::is_before_in_entity, sql::newest_of_entity_first);
+                break;
             case ListDriver::leases: list_leases(); break;
             case ListDriver::done: list_done(false); break;
             case ListDriver::unsuccessful: list_done(true); break;
@@ -227,6 +238,7 @@ class Builder {
 
 ListDriver driver_of(const JobFilter& filter) {
     if (wants_successes(filter)) return ListDriver::successes;
+    if (wants_type_of_entity(filter)) return ListDriver::jobs_of_entity;
     if (!filter.entity_id.empty() || !filter.correlation_id.empty() || !filter.site_id.empty() ||
         filter.replay_of) {
         return ListDriver::jobs;

@@ -8,7 +8,16 @@
 namespace sluice::postgres {
 
 // What a list is read from, which decides how much it reads.
-enum class ListDriver { jobs, leases, done, unsuccessful, ended_of_type, successes, queue };
+enum class ListDriver {
+    jobs,
+    leases,
+    done,
+    unsuccessful,
+    ended_of_type,
+    successes,
+    jobs_of_entity,
+    queue
+};
 
 ListDriver driver_of(const JobFilter& filter);
 

@@ -27,7 +27,8 @@ void for_each_pair(const Result& pairs, See&& see) {
 // Who moves a leased job holds the lock of its lease; who moves a queued one, that of its row in
 // job, but for claims, which have that of its row in ready. Jobs are locked first, then leases,
 // each in order, then what is ready. What waits for these jobs is asked for once they are locked,
-// so that nobody can begin to wait for them unseen.
+// so that nobody can begin to wait for them unseen. Those that wait for a job that may end are
+// locked, too, before any entity.
 void PostgresJobs::reserve(const Subjects& subjects) {
     std::vector<JobId> jobs = subjects.jobs;
     sort_and_unify(jobs);
@@ -51,6 +52,7 @@ void PostgresJobs::reserve(const Subjects& subjects) {
         blocked_by_reserved_[ended].push_back(waiting);
     });
     reserved_.insert(all.begin(), all.end());
+    lock_waiting(blocked_by(subjects.ending));
 }
 
 // These had no lease to lock, and have one now: somebody has claimed them in between. The next try
@@ -88,6 +90,7 @@ void PostgresJobs::hold_in_queue(const std::vector<SharedSpec>& queued) {
     }
     if (gone.empty()) return;
     const std::vector<SharedSpec> elsewhere = work_.read_locked(gone);
+    for (const SharedSpec& spec : elsewhere) work_.look_after_keys_of(*spec);
     refuse_leased(gone);
     if (!lock_ready(elsewhere).empty()) throw StoreConflict("a job became ready meanwhile");
 }
@@ -114,6 +117,7 @@ void PostgresJobs::put(std::span<const Arrival> arrivals) {
             work_.enqueue(job);
         }
         work_.let_go(job);
+        work_.submitted.push_back({job.spec, job.now.head.hash});
     }
 }
 
@@ -177,13 +181,29 @@ std::vector<JobId> PostgresJobs::blocked_by(std::span<const JobId> ended) {
     return waiting;
 }
 
+// One that another session has is not waited for: that session may wait for a job or an entity of
+// this one. The next try reserves it.
+void PostgresJobs::lock_waiting(const std::vector<JobId>& waiting) {
+    std::vector<JobId> wanted;
+    for (const JobId id : waiting) {
+        if (!locked_waiting_.contains(id)) wanted.push_back(id);
+    }
+    if (wanted.empty()) return;
+    const Result locked = work_.connection.ask(sql::try_lock_jobs, Params(wanted));
+    for (int i = 0; i < locked.rows(); ++i) {
+        locked_waiting_.insert(JobId{Row(locked, i).integer()});
+    }
+    std::erase_if(wanted, [&](JobId id) { return locked_waiting_.contains(id); });
+    if (!wanted.empty()) throw JobsBusy(std::move(wanted));
+}
+
 // Whoever waits is locked, and asked for once more: it may have been canceled meanwhile.
 std::vector<JobId> PostgresJobs::dependents(std::span<const JobId> ended) {
     const std::vector<JobId> candidates = blocked_by(ended);
     if (candidates.empty()) return {};
 
     work_.writes.flush();
-    work_.connection.send(sql::lock_jobs, Params(candidates));
+    lock_waiting(candidates);
     const std::vector<JobId> ids(ended.begin(), ended.end());
     std::vector<JobId> waiting;
     for_each_pair(work_.connection.ask(sql::find_blockers, Params(ids)), [&](JobId, JobId id) {

@@ -23,11 +23,13 @@ class PostgresJobs : public JobStore {
     std::vector<JobId> lock_ready(const std::vector<SharedSpec>& queued);
     void hold_in_queue(const std::vector<SharedSpec>& queued);
     std::vector<JobId> blocked_by(std::span<const JobId> ended);
+    void lock_waiting(const std::vector<JobId>& waiting);
     void leave_queue(const Job& job);
 
     Work& work_;
     std::unordered_set<JobId> reserved_;
     std::unordered_map<JobId, std::vector<JobId>> blocked_by_reserved_;
+    std::unordered_set<JobId> locked_waiting_;
 };
 
 }  // namespace sluice::postgres

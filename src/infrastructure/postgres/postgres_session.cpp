@@ -125,6 +125,7 @@ void PostgresSession::commit() {
     writer_.readied = std::move(work_.readied);
     writer_.seen = work_.seen;
     work_.lanes_committed();
+    work_.cluster.recent.keep(work_.submitted);
     leases_.committed();
 }
 

@@ -83,7 +83,12 @@ inline constexpr char newest_done_first[] = " ORDER BY d.id DESC";
 inline constexpr char is_done_of_project[] = " AND d.project = ${}::text";
 inline constexpr char is_done_of_type[] = " AND d.type = ${}::text";
 inline constexpr char is_done_in_state[] = " AND d.state = ${}::int8";
-inline constexpr char is_success_for[] = " AND d.state = 2 AND d.entity_id = ${}::text";
+inline constexpr char is_success_for[] =
+    " AND d.state = 2 AND -d.id > -$1::int8 AND d.success_for = ${}::text";
+// Only the index of what is asked for has this order (migration 0011), and so no other is walked.
+inline constexpr char newest_successes_first[] = " ORDER BY -d.id";
+inline constexpr char is_before_in_entity[] = " AND -j.id > -$1::int8";
+inline constexpr char newest_of_entity_first[] = " ORDER BY -j.id";
 inline constexpr char begin_parts[] = "SELECT p.id FROM ((";
 inline constexpr char next_part[] = ") UNION ALL (";
 inline constexpr char end_parts[] = ")) p";

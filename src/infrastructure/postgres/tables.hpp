@@ -105,6 +105,14 @@ inline constexpr auto blocker_table = rows::table("blocker",
     rows::integer<&Blocker::lane>("lane"),
     rows::small<&Blocker::nth>("nth"));
 
+struct OpenDependency {
+    JobId depends_on;
+    JobId job;
+};
+inline constexpr auto open_dependency_table = rows::table("open_dependency",
+    rows::key(rows::integer<&OpenDependency::depends_on>("depends_on")),
+    rows::key(rows::integer<&OpenDependency::job>("job_id")));
+
 struct HeldKey {
     std::string_view tenant;
     std::string_view key;

@@ -72,6 +72,7 @@ TEST_F(PostgresTables, HaveTheColumnsOfTheSchema) {
     expect_same_columns(tables::timed_table);
     expect_same_columns(tables::parked_table);
     expect_same_columns(tables::blocker_table);
+    expect_same_columns(tables::open_dependency_table);
     expect_same_columns(tables::held_table);
 }
 

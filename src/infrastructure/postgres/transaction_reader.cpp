@@ -41,6 +41,10 @@ std::vector<Job> TransactionReader::list(const JobFilter& filter, JobId before, 
     return list_jobs(up_to_date(), filter, before, limit);
 }
 
+std::vector<std::optional<Job>> TransactionReader::newest_of(std::span<const JobFilter> filters) {
+    return find_newest(up_to_date(), filters);
+}
+
 std::vector<Job> TransactionReader::page(const JobFilter& filter, std::int64_t offset, int limit) {
     return page_of_jobs(up_to_date(), filter, offset, limit);
 }
@@ -51,6 +55,11 @@ std::int64_t TransactionReader::count(const JobFilter& filter) {
 
 std::vector<Event> TransactionReader::events(JobId job, std::int64_t after, int limit) {
     return list_events(up_to_date(), job, after, limit);
+}
+
+std::vector<std::vector<Event>> TransactionReader::events_of(std::span<const EventsAfter> wanted,
+                                                             int limit) {
+    return list_events(up_to_date(), wanted, limit);
 }
 
 std::vector<LogLine> TransactionReader::logs(JobId job, std::int64_t after, int limit) {

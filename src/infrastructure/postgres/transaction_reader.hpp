@@ -16,9 +16,12 @@ class TransactionReader : public JobReader {
 
     std::vector<std::optional<Job>> find(std::span<const JobId> ids) override;
     std::vector<Job> list(const JobFilter& filter, JobId before, ListLimit limit) override;
+    std::vector<std::optional<Job>> newest_of(std::span<const JobFilter> filters) override;
     std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit) override;
     std::int64_t count(const JobFilter& filter) override;
     std::vector<Event> events(JobId job, std::int64_t after, int limit) override;
+    std::vector<std::vector<Event>> events_of(std::span<const EventsAfter> wanted,
+                                              int limit) override;
     std::vector<LogLine> logs(JobId job, std::int64_t after, int limit) override;
     std::vector<JobId> ids_after(JobId after, int limit) override;
     EntityReader& entities() override { return entities_; }

@@ -71,10 +71,11 @@ Work::LeaseLocks Work::post_lock_leased(std::vector<JobId> sorted) {
 
 std::vector<JobId> Work::take_leased(LeaseLocks locks) {
     const Result leases = connection.take(locks.leases);
-    std::unordered_map<JobId, SharedSpec> read;
+    SubmittedJobs read;
     if (locks.unknown_specs) read = take_specs(connection, *locks.unknown_specs);
 
     std::vector<JobId> over;
+    std::vector<Job> fresh;  // for the cache: the next heartbeat comes to this node, too
     std::size_t place = 0;
     for (int i = 0; i < leases.rows(); ++i) {
         Row row(leases, i);
@@ -85,11 +86,36 @@ std::vector<JobId> Work::take_leased(LeaseLocks locks) {
         }
         while (locks.ids[place] < id) ++place;
         Job job;
-        job.spec = locks.specs[place] ? *std::move(locks.specs[place]) : read.at(id);
+        if (locks.specs[place]) {
+            job.spec = *std::move(locks.specs[place]);
+        } else {
+            const Job& stored = read.at(id);
+            job.spec = stored.spec;
+            job.damage = stored.damage;
+            if (stored.damage.empty()) fresh.push_back(stored);
+        }
         read_lease(row, job);
         keep(std::move(job));
     }
+    cluster.specs.keep(fresh);
     return over;
+}
+
+SubmittedJobs Work::complete(std::span<const JobId> ids,
+                             std::vector<std::optional<SubmittedJob>> at_hand) {
+    SubmittedJobs jobs;
+    std::vector<JobId> unknown;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (at_hand[i]) {
+            jobs.emplace(ids[i], as_submitted(std::move(at_hand[i]->spec), at_hand[i]->first));
+        } else {
+            unknown.push_back(ids[i]);
+        }
+    }
+    if (!unknown.empty()) {
+        jobs.merge(take_specs(connection, post_find_specs(connection, unknown)));
+    }
+    return jobs;
 }
 
 std::vector<SharedSpec> Work::read_locked(const std::vector<JobId>& ids) {
@@ -180,9 +206,29 @@ void Work::may_be_free(const std::string& tenant, const std::string& key) {
     free_keys_.emplace_back(tenant, key);
 }
 
+void Work::look_after_keys_of(const JobSpec& spec) {
+    for (const std::string& key : held_keys(spec)) looked_after_.emplace(spec.tenant, key);
+}
+
+// A key that is looked after is locked where another session holds it, together with those that
+// this one frees. When the other one is about to free it, and has passed over this session's job,
+// it is waited for, and the job is promoted here; otherwise it waits for this session, and then
+// sees the job. It waits for no job and no entity of this session by then
+// (docs/adr/0014-entities-in-sets.md).
+void Work::lock_looked_after() {
+    if (looked_after_.empty()) return;
+    writes.flush();
+    TableKeys<tables::held_table> keys;
+    for (const auto& [tenant, key] : looked_after_) keys.add(tables::HeldKey{tenant, key});
+    connection.send(sql::lock_keys, Params(keys, freed_jobs));
+    free_keys_.insert(free_keys_.end(), looked_after_.begin(), looked_after_.end());
+    looked_after_.clear();
+}
+
 // Those who are looked for must be seen by a statement that begins after the key was freed: whoever
 // parked a job at it meanwhile had locked the key, and has committed by then.
 void Work::settle_keys() {
+    lock_looked_after();
     if (!freed_jobs.empty()) {
         writes.flush();
         std::sort(freed_jobs.begin(), freed_jobs.end());

@@ -60,6 +60,12 @@ class Work {
     };
     LeaseLocks post_lock_leased(std::vector<JobId> sorted);
     std::vector<JobId> take_leased(LeaseLocks locks);
+    // Jobs that this session puts; claims find them after its commit.
+    std::vector<SubmittedJob> submitted;
+    // These jobs as they were submitted; those that are not at hand are read.
+    SubmittedJobs complete(std::span<const JobId> ids,
+                           std::vector<std::optional<SubmittedJob>> at_hand);
+
     // Reads jobs that are locked, to have them at hand. Returns the specs of those that are queued.
     std::vector<SharedSpec> read_locked(const std::vector<JobId>& ids);
 
@@ -91,10 +97,15 @@ class Work {
     void free_keys_of(const Job& job);
     // Keys that may be free now, with somebody waiting at them.
     void may_be_free(const std::string& tenant, const std::string& key);
+    // This session has the row of a queued job that may be parked at one of its keys: whoever frees
+    // it meanwhile passes over the job, so that this session promotes what waits there.
+    void look_after_keys_of(const JobSpec& spec);
     // Frees the keys of the jobs above and lets those be claimed that waited for them.
     void settle_keys();
 
   private:
+    void lock_looked_after();
+
     struct Locked {
         std::optional<Job> job{};
         LeaseNote lease{};
@@ -103,6 +114,7 @@ class Work {
     std::map<LaneId, Lane> new_lanes_;
     std::optional<std::pair<Lane, LaneId>> last_lane_;  // jobs of one lane often come together
     std::vector<std::pair<std::string, std::string>> free_keys_;  // tenant and key
+    std::set<std::pair<std::string, std::string>> looked_after_;  // the same
 };
 
 }  // namespace sluice::postgres

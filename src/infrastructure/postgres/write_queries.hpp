@@ -16,6 +16,11 @@ namespace sluice::postgres::sql {
 inline constexpr Query lock_jobs{"lock_jobs", R"sql(
 SELECT FROM unnest($1::int8[]) u(id)
 CROSS JOIN LATERAL (SELECT FROM job j WHERE j.id = u.id FOR NO KEY UPDATE) locked)sql"};
+// Those of these jobs that no other session has.
+inline constexpr Query try_lock_jobs{"try_lock_jobs", R"sql(
+SELECT u.id FROM unnest($1::int8[]) u(id)
+CROSS JOIN LATERAL (SELECT FROM job j WHERE j.id = u.id
+                    FOR NO KEY UPDATE SKIP LOCKED) locked)sql"};
 inline constexpr auto lock_ready =
     query("lock_ready", "SELECT u.id FROM " + keys_as_u<tables::ready_table> +
                             " CROSS JOIN LATERAL (SELECT FROM ready x WHERE " +
@@ -36,6 +41,10 @@ inline constexpr auto insert_ready = query("insert_ready", insert_rows<tables::r
 inline constexpr auto insert_timed = query("insert_timed", insert_rows<tables::timed_table>);
 inline constexpr auto insert_blockers =
     query("insert_blockers", insert_rows<tables::blocker_table>);
+inline constexpr auto insert_dependencies =
+    query("insert_dependencies", insert_rows<tables::open_dependency_table>);
+inline constexpr auto delete_dependencies =
+    query("delete_dependencies", delete_rows<tables::open_dependency_table>);
 
 // What a queued job leaves behind, wherever it is.
 inline constexpr auto delete_ready = query("delete_ready", delete_rows<tables::ready_table>);
@@ -86,20 +95,26 @@ inline constexpr Query next_lease_moments{"next_lease_moments",
                                           "SELECT least(min(until), min(deadline)) FROM lease"};
 
 // ── the queue ──
-// What somebody else has locked is passed over.
-inline constexpr auto take =
-    query("take", "SELECT p.place, p.lane, p.priority, p.keys, " +
-                      read_columns<tables::job_table, "j.@"> + ", " +
-                      read_columns<tables::requeued_table, "r.@"> + R"sql(, r.token
+// The first jobs of these lanes; what another session has locked is passed over.
+inline constexpr auto first_ready = rows::FixedText(R"sql(
 FROM (SELECT q.place, q.lane, q.priority, q.id, q.keys
       FROM unnest($1::int8[]) n(lane)
       CROSS JOIN LATERAL (SELECT ctid AS place, lane, priority, id, keys FROM ready
                           WHERE ready.lane = n.lane ORDER BY priority DESC, id LIMIT $2::int4
                           FOR UPDATE SKIP LOCKED) q
       ORDER BY q.priority DESC, q.id LIMIT $2::int4) p
-CROSS JOIN LATERAL (SELECT * FROM job x WHERE x.id = p.id OFFSET 0) j
-LEFT JOIN LATERAL (SELECT * FROM requeued x WHERE x.id = p.id OFFSET 0) r ON true
-ORDER BY p.priority DESC, p.id)sql");
+LEFT JOIN LATERAL (SELECT * FROM requeued x WHERE x.id = p.id OFFSET 0) r ON true)sql");
+inline constexpr auto in_claim_order = rows::FixedText(" ORDER BY p.priority DESC, p.id");
+inline constexpr auto take = query(
+    "take",
+    "SELECT p.place, p.lane, p.priority, p.keys, p.id, " + read_columns<tables::job_table, "j.@"> +
+        ", " + read_columns<tables::requeued_table, "r.@"> + ", r.token" + first_ready +
+        " CROSS JOIN LATERAL (SELECT * FROM job x WHERE x.id = p.id OFFSET 0) j" + in_claim_order);
+// The same without the jobs' own rows.
+inline constexpr auto take_places =
+    query("take_places", "SELECT p.place, p.lane, p.priority, p.keys, p.id, " +
+                             read_columns<tables::requeued_table, "r.@"> + ", r.token" +
+                             first_ready + in_claim_order);
 inline constexpr Query find_ended{"find_ended", "SELECT id FROM done WHERE id = ANY($1::int8[])"};
 inline constexpr Query delete_taken{"delete_taken",
                                     "DELETE FROM ready WHERE ctid = ANY($1::tid[])"};
@@ -127,18 +142,33 @@ inline constexpr auto lock_held =
                            " CROSS JOIN LATERAL (SELECT FROM held x WHERE " +
                            x_is_u<tables::held_table> + " FOR KEY SHARE) locked");
 inline constexpr auto park = query("park", insert_rows<tables::parked_table>);
-inline constexpr Query free_keys{
-    "free_keys", "DELETE FROM held WHERE job_id = ANY($1::int8[]) RETURNING tenant, key"};
-// For each of these keys that nobody holds, the first of each lane that waits for it.
+// In the order of keys, as claims lock them, too. Whoever else is about to free one is waited for.
+inline constexpr Query lock_keys{"lock_keys", R"sql(
+SELECT FROM (SELECT * FROM (
+    SELECT * FROM unnest($1::text[], $2::text[]) u(tenant, key)
+    UNION SELECT tenant, key FROM held WHERE job_id = ANY($3::int8[])) wanted
+    ORDER BY tenant COLLATE "C", key COLLATE "C") k
+CROSS JOIN LATERAL (SELECT FROM held x WHERE x.tenant = k.tenant AND x.key = k.key
+                    FOR UPDATE) locked)sql"};
+inline constexpr Query free_keys{"free_keys", R"sql(
+DELETE FROM held WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM held WHERE job_id = ANY($1::int8[])
+    ORDER BY tenant COLLATE "C", key COLLATE "C" FOR UPDATE))
+RETURNING tenant, key)sql"};
+// For each of these keys that nobody holds, the first of each lane that waits for it. A job that
+// another session has is passed over: that session looks after it (Work::look_after_keys_of).
 inline constexpr Query promote_parked{"promote_parked", R"sql(
 WITH first AS (
-    SELECT p.place FROM unnest($1::text[], $2::text[]) k(tenant, key)
+    SELECT p.place FROM (
+        SELECT * FROM unnest($1::text[], $2::text[]) u(tenant, key)
+        WHERE NOT EXISTS (SELECT FROM held h WHERE h.tenant = u.tenant AND h.key = u.key)
+        OFFSET 0) k
     CROSS JOIN LATERAL (SELECT id FROM lane n WHERE n.tenant = k.tenant OFFSET 0) l
     CROSS JOIN LATERAL (SELECT w.ctid AS place FROM parked w
-        CROSS JOIN LATERAL (SELECT FROM job x WHERE x.id = w.id FOR NO KEY UPDATE) j
+        CROSS JOIN LATERAL (SELECT FROM job x WHERE x.id = w.id
+                            FOR NO KEY UPDATE SKIP LOCKED) j
         WHERE w.tenant = k.tenant AND w.key = k.key AND w.lane = l.id
-        ORDER BY w.priority DESC, w.id LIMIT 1 FOR UPDATE OF w) p
-    WHERE NOT EXISTS (SELECT FROM held h WHERE h.tenant = k.tenant AND h.key = k.key)),
+        ORDER BY w.priority DESC, w.id LIMIT 1 FOR UPDATE OF w) p),
 moved AS (DELETE FROM parked WHERE ctid = ANY(ARRAY(SELECT place FROM first))
     RETURNING lane, priority, id, keys),
 added AS (INSERT INTO ready (lane, priority, id, keys)

@@ -48,6 +48,10 @@ void Writes::insert_job(const Job& job) {
     check(job.now.head.seq <= 1, "a job is put with its first event");
     largest_ = std::max(largest_, job.spec->id.value);
     jobs_.add(*job.spec, job.now);
+    if (is_final(job.now.state)) return;
+    for (const JobId dependency : job.spec->depends_on) {
+        dependencies_.add(tables::OpenDependency{dependency, job.spec->id});
+    }
 }
 
 void Writes::insert_lane(LaneId id, const Lane& lane) {
@@ -104,6 +108,9 @@ void Writes::delete_requeued(JobId id) {
 
 void Writes::insert_done(const Job& job) {
     done_.add(*job.spec, job.now);
+    for (const JobId dependency : job.spec->depends_on) {
+        left_dependencies_.add(tables::OpenDependency{dependency, job.spec->id});
+    }
 }
 
 void Writes::update_done(const Job& job) {
@@ -176,6 +183,7 @@ void Writes::send(const Query& query, std::vector<JobId>& ids) {
 void Writes::flush() {
     send(sql::insert_lanes, lanes_);
     send(sql::insert_jobs, jobs_);
+    send(sql::insert_dependencies, dependencies_);
     if (!taken_.empty()) {
         connection_.send(sql::delete_taken, Params().add_raw(tid_array(taken_)));
         taken_.clear();
@@ -191,6 +199,7 @@ void Writes::flush() {
     send(sql::update_leases, changed_leases_);
     send(sql::insert_leases, leases_);
     send(sql::insert_done, done_);
+    send(sql::delete_dependencies, left_dependencies_);
     send(sql::update_done, changed_done_);
     send(sql::insert_ready, ready_);
     send(sql::insert_timed, timed_);

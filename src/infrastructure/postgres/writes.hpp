@@ -24,7 +24,7 @@ class Writes {
     // Says that how this job stands is about to be written.
     void touch(JobId id);
 
-    void insert_job(const Job& job);
+    void insert_job(const Job& job);  // and what it depends on, unless it has ended
     void insert_lane(LaneId id, const Lane& lane);
     void insert_ready(LaneId lane, const JobSpec& spec);
     void insert_timed(LaneId lane, const Job& job);
@@ -77,6 +77,8 @@ class Writes {
     TableRows<tables::ready_table> ready_;
     TableRows<tables::timed_table> timed_;
     TableRows<tables::blocker_table> blockers_;
+    TableRows<tables::open_dependency_table> dependencies_;
+    TableKeys<tables::open_dependency_table> left_dependencies_;
     TableKeys<tables::ready_table> left_ready_;
     TableKeys<tables::timed_table> left_timed_;
     TableKeys<tables::parked_table> left_parked_;

@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <array>
 
+#include "infrastructure/job_rows.hpp"
 #include "infrastructure/sqlite/queries.hpp"
 
 // What a list is driven by decides how much it reads. Running jobs are found in `lease`, ended ones
 // in `done`, those that went wrong in its index; all else walks down `job`, or one of its partial
 // indexes. The jobs of one entity, one correlation or one replayed job are few, whatever their
 // states, and those of one project are fewer than all. Those of one type in a project are found by
-// their state, in an index, and so are an entity's successes of one type.
+// their state, in an index, and so are an entity's successes of one type, and its jobs of one type.
 namespace sluice::sqlite {
 namespace {
 
@@ -23,6 +24,7 @@ enum class Driver {
     ended_of_type,
     unfinished_of_type,
     successes,
+    jobs_of_entity,
 };
 
 // Nothing else has to be asked about the states of what it finds.
@@ -30,9 +32,14 @@ bool implies_states(Driver driver) {
     return driver == Driver::ended_of_type || driver == Driver::successes;
 }
 
+bool wants_type_of_entity(const JobFilter& filter) {
+    return !filter.tenant.empty() && !filter.entity_type.empty() && !filter.entity_id.empty() &&
+           !filter.type.empty();
+}
+
 // A job that a worker runs has not succeeded.
 bool wants_successes(const JobFilter& filter) {
-    return !filter.entity_id.empty() && !filter.type.empty() && filter.worker_id.empty() &&
+    return wants_type_of_entity(filter) && filter.worker_id.empty() &&
            filter.states == std::vector{JobState::succeeded};
 }
 
@@ -44,6 +51,7 @@ Driver driver_of(const JobFilter& filter) {
     const auto running = [](JobState state) { return state == JobState::running; };
     const auto bad = [](JobState s) { return is_final(s) && s != JobState::succeeded; };
     if (wants_successes(filter)) return Driver::successes;
+    if (wants_type_of_entity(filter)) return Driver::jobs_of_entity;
     if (!filter.entity_id.empty() || !filter.correlation_id.empty() || filter.replay_of) {
         return Driver::jobs;
     }
@@ -86,8 +94,12 @@ constexpr auto text_conditions = std::to_array<TextCondition>({
 });
 
 const char* sql_of(const TextCondition& condition, const JobFilter& filter) {
-    const bool has_better_index = condition.field == &JobFilter::project && wants_few(filter);
-    return has_better_index ? sql::is_also_project : condition.sql;
+    if (condition.field == &JobFilter::project && wants_few(filter)) return sql::is_also_project;
+    const bool is_type = condition.field == &JobFilter::type;
+    if (is_type && !filter.entity_id.empty() && !wants_type_of_entity(filter)) {
+        return sql::is_also_type;
+    }
+    return condition.sql;
 }
 
 const char* driving_sql(Driver driver) {
@@ -99,13 +111,15 @@ const char* driving_sql(Driver driver) {
         case Driver::ended_of_type: return sql::list_from_ended_of_type;
         case Driver::unfinished_of_type: return sql::list_from_unfinished_of_type;
         case Driver::successes: return sql::list_from_successes;
+        case Driver::jobs_of_entity: return sql::list_from_jobs_of_entity;
     }
     return nullptr;
 }
 
 const char* order_sql(Driver driver) {
     switch (driver) {
-        case Driver::jobs: return sql::newest_jobs_first;
+        case Driver::jobs:
+        case Driver::jobs_of_entity: return sql::newest_jobs_first;
         case Driver::leases: return sql::newest_leases_first;
         case Driver::done:
         case Driver::successes:
@@ -119,7 +133,8 @@ const char* order_sql(Driver driver) {
 // Candidates below an id.
 std::string candidates_sql(const JobFilter& filter, Driver driver) {
     std::string sql = driving_sql(driver);
-    if (driver == Driver::jobs && wants_only_unfinished(filter)) sql += sql::is_unfinished;
+    const bool walks_jobs = driver == Driver::jobs || driver == Driver::jobs_of_entity;
+    if (walks_jobs && wants_only_unfinished(filter)) sql += sql::is_unfinished;
     if (!filter.tenant.empty()) {
         const bool has_index = filter.tenant != "default" && filter.project.empty();
         sql += has_index ? sql::is_other_tenant : sql::is_default_tenant;
@@ -159,6 +174,17 @@ std::string exact_sql(const JobFilter& filter, Driver driver) {
     return sql + ")";
 }
 
+// Texts of a filter as they are stored. They must live until a statement that they were bound to
+// has run.
+struct StoredTexts {
+    explicit StoredTexts(const JobFilter& filter)
+        : label(fmt::format("{}:{}", filter.label.size(), filter.label)),
+          success(success_for(filter.tenant, filter.entity_type, filter.entity_id)) {}
+
+    std::string label;
+    std::string success;
+};
+
 // Binds values one after the other.
 class Binder {
   public:
@@ -169,8 +195,7 @@ class Binder {
         statement_.bind_from(place_++, value);
     }
 
-    // `label` is the filter's as it is stored, and must live until the statement has run.
-    void add_candidates(const JobFilter& filter, JobId before, const std::string& label) {
+    void add_candidates(const JobFilter& filter, JobId before, const StoredTexts& texts) {
         const Driver driver = driver_of(filter);
         for (std::size_t part = 0; part < parts_of(filter, driver); ++part) {
             add(before);
@@ -180,15 +205,15 @@ class Binder {
             }
             if (driver == Driver::ended_of_type) add(filter.states[part]);
             if (driver == Driver::successes) {
-                add(filter.entity_id);
+                add(texts.success);
                 add(filter.type);
             }
-            add_conditions(filter, label);
+            add_conditions(filter, texts.label);
         }
     }
 
-    void add_exact(const JobFilter& filter) {
-        add_candidates(filter, newest, {});
+    void add_exact(const JobFilter& filter, const StoredTexts& texts) {
+        add_candidates(filter, newest, texts);
         if (implies_states(driver_of(filter))) return;
         if (!filter.worker_id.empty()) add(filter.worker_id);
         for (const JobState state : filter.states) add(state);
@@ -238,9 +263,9 @@ ListQuery::ListQuery(sqlite3* connection, const JobFilter& filter)
 
 std::vector<JobId> ListQuery::next(JobId before, int count) {
     // Part of another label could look the same; the caller looks at the job itself.
-    const std::string label = fmt::format("{}:{}", filter_.label.size(), filter_.label);
+    const StoredTexts texts(filter_);
     Binder binder(statement_);
-    binder.add_candidates(filter_, before, label);
+    binder.add_candidates(filter_, before, texts);
     binder.add(count);
     return ids_of(statement_);
 }
@@ -252,8 +277,9 @@ bool is_exact_in_sql(const JobFilter& filter) {
 std::vector<JobId> page_ids(sqlite3* connection, const JobFilter& filter, std::int64_t offset,
                             int limit) {
     Statement statement(connection, page_sql(filter));
+    const StoredTexts texts(filter);
     Binder binder(statement);
-    binder.add_exact(filter);
+    binder.add_exact(filter, texts);
     binder.add(std::max(limit, 0));
     binder.add(std::max<std::int64_t>(offset, 0));
     return ids_of(statement);
@@ -261,7 +287,8 @@ std::vector<JobId> page_ids(sqlite3* connection, const JobFilter& filter, std::i
 
 std::int64_t count_jobs(sqlite3* connection, const JobFilter& filter) {
     Statement statement(connection, count_sql(filter));
-    Binder(statement).add_exact(filter);
+    const StoredTexts texts(filter);
+    Binder(statement).add_exact(filter, texts);
     statement.next_row();
     return statement.integer(0);
 }

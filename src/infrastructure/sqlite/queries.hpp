@@ -49,6 +49,9 @@ inline constexpr auto find_job =
 inline constexpr auto find_queued_job =
     "SELECT " + job_columns + ", " + requeued_columns +
     " FROM job j LEFT JOIN requeued r ON r.id = j.id WHERE j.id = ?";
+inline constexpr auto walk_queued_jobs = "SELECT " + job_columns + ", " + requeued_columns +
+                                         " FROM job j LEFT JOIN requeued r ON r.id = j.id"
+                                         " WHERE j.id BETWEEN ? AND ? ORDER BY j.id LIMIT ?";
 // The last column tells whether the job has ended; then this is not all there is to know of it.
 inline constexpr auto find_leased_job = "SELECT " + job_columns + ", " + lease_columns +
                                         ", d.state FROM job j CROSS JOIN lease l ON l.id = j.id"
@@ -86,7 +89,8 @@ inline constexpr auto list_lines =
 
 // ── removal of ended jobs ──
 inline constexpr char list_ended[] = R"sql(
-SELECT d.id, d.state, d.completed_at, d.event_seq + d.log_seq FROM done d
+SELECT d.id, d.state, d.completed_at, d.event_seq + d.log_seq,
+    d.event_seq + d.log_seq > ? AND NOT EXISTS (SELECT 1 FROM job j WHERE j.id = d.id) FROM done d
 WHERE d.id > ? AND d.id < ? AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.id = d.id)
 ORDER BY d.id LIMIT ?)sql";
 inline constexpr char has_open_dependent[] = R"sql(
@@ -97,6 +101,10 @@ SELECT 1 FROM job j CROSS JOIN idempotency i ON i.tenant = j.tenant AND i.key = 
 WHERE j.id = ? AND j.idempotency_key IS NOT NULL
     AND instr(',' || i.jobs || ',', ',' || j.id || ',') > 0)sql";
 inline constexpr char delete_lines[] = "DELETE FROM log WHERE job_id = ?";
+inline constexpr char delete_some_lines[] = R"sql(
+DELETE FROM log WHERE job_id = ?
+    AND seq < (SELECT min(seq) FROM log WHERE job_id = ?) + ?)sql";
+inline constexpr char has_line[] = "SELECT 1 FROM log WHERE job_id = ? LIMIT 1";
 inline constexpr char delete_events[] = "DELETE FROM event WHERE job_id = ?";
 inline constexpr char delete_dependencies[] = "DELETE FROM dependency WHERE job_id = ?";
 inline constexpr char delete_done[] = "DELETE FROM done WHERE id = ?";
@@ -189,7 +197,10 @@ inline constexpr char list_from_unfinished_of_type[] =
 // The successes of jobs of one type about one entity.
 inline constexpr char list_from_successes[] =
     "SELECT d.id FROM done d INDEXED BY done_success CROSS JOIN job j ON j.id = d.id "
-    "WHERE d.id < ? AND d.entity_id = ? AND d.type = ?";
+    "WHERE d.id < ? AND d.success_for = ? AND d.type = ?";
+// All jobs of one type about one entity.
+inline constexpr char list_from_jobs_of_entity[] =
+    "SELECT j.id FROM job j INDEXED BY job_of_entity WHERE j.id < ?";
 inline constexpr char or_else[] = " UNION ALL ";
 inline constexpr char is_unfinished[] =
     " AND j.id >= (SELECT value FROM meta WHERE key = 'low_water')"
@@ -199,8 +210,9 @@ inline constexpr char is_other_tenant[] = " AND j.tenant <> 'default' AND j.tena
 inline constexpr char is_type[] = " AND j.type = ?";
 inline constexpr char is_queue[] = " AND j.queue = ?";
 inline constexpr char is_project[] = " AND j.project = ?";
-// The plus keeps its index for jobs whose other fields have none.
+// The plus keeps their indexes for jobs whose other fields have none.
 inline constexpr char is_also_project[] = " AND +j.project = ?";
+inline constexpr char is_also_type[] = " AND +j.type = ?";
 inline constexpr char is_entity_type[] = " AND j.entity_type = ?";
 inline constexpr char is_entity_id[] = " AND j.entity_id = ?";
 inline constexpr char is_site_id[] = " AND j.site_id = ?";

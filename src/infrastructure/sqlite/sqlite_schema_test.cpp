@@ -231,7 +231,7 @@ TEST_F(SqliteSchemaTest, HotQueriesNeverScanOrSort) {
              sql::walk_from_low_water, sql::read_mark,           sql::write_mark,
              sql::list_ended,          sql::has_open_dependent,  sql::has_key,
              sql::delete_lines,        sql::delete_events,       sql::delete_dependencies,
-             sql::delete_done,         sql::delete_job}) {
+             sql::delete_done,         sql::delete_job,          sql::walk_queued_jobs}) {
         const std::string steps = plan(query);
         EXPECT_EQ(steps.find("SCAN"), std::string::npos) << query << '\n' << steps;
         EXPECT_EQ(steps.find("TEMP B-TREE"), std::string::npos) << query << '\n' << steps;
@@ -260,8 +260,10 @@ TEST_F(SqliteSchemaTest, ListsAreDrivenByTheTableOrIndexThatIsShortest) {
         {{.entity_id = "e"}, "job_by_entity (entity_id=? AND rowid<?)"},
         {{.states = {JobState::succeeded}, .entity_type = "t", .entity_id = "e"},
          "job_by_entity (entity_id=? AND rowid<?)"},
-        {{.states = {JobState::succeeded}, .type = "t", .project = "p", .entity_id = "e"},
-         "done_success (entity_id=? AND type=? AND id<?)"},
+        {{.states = {JobState::succeeded}, .type = "t", .entity_type = "k", .entity_id = "e"},
+         "done_success (success_for=? AND type=? AND id<?)"},
+        {{.tenant = "acme", .type = "t", .entity_type = "k", .entity_id = "e"},
+         "job_of_entity (type=? AND entity_id=? AND entity_type=? AND tenant=? AND rowid<?)"},
         {{.project = "p"}, "job_by_project (project=? AND rowid<?)"},
         {{.states = {JobState::queued}, .project = "p"},
          "job_by_project (project=? AND rowid>? AND rowid<?)"},

@@ -30,15 +30,16 @@ class SqliteSuccesses : public testing::Test {
     }
 
     // Checks of the entity that have ended, the first of them with success.
-    void add_checks(int from, int to, int successes) {
+    void add_checks(int from, int to, int successes, const char* tenant = "default",
+                    const char* type = "check", const char* kind = "changeset") {
         execute(writer.get(), fmt::format(R"sql(
 WITH RECURSIVE n(id) AS (SELECT {} UNION ALL SELECT id + 1 FROM n WHERE id < {})
 INSERT INTO job (id, tenant, queue, type, priority, created_at, dependencies, max_attempts, timeout,
     retry_on_timeout, run_despite_failure, entity_type, entity_id, payload_digest, head_hash,
     payload)
-SELECT id, 'default', 'q', 'check', 0, 0, 0, 1, 0, 0, 0, 'changeset', 'c1', '', '', '{{}}'
+SELECT id, '{}', 'q', '{}', 0, 0, 0, 1, 0, 0, 0, '{}', 'c1', '', '', '{{}}'
 FROM n)sql",
-                                          from, to)
+                                          from, to, tenant, type, kind)
                                   .c_str());
         execute(writer.get(), fmt::format(R"sql(
 INSERT INTO done (id, state, completed_at, attempt, log_seq, event_seq, head_hash)
@@ -49,6 +50,22 @@ WHERE id BETWEEN {} AND {})sql",
     }
 
     std::vector<JobId> successes() { return ListQuery(writer.get(), filter).next(newest, 100); }
+
+    // The steps of a statement are counted, not timed.
+    template <class Work>
+    std::int64_t steps_of(Work&& work) {
+        std::int64_t steps = 0;
+        sqlite3_progress_handler(
+            writer.get(), 1,
+            [](void* counter) {
+                ++*static_cast<std::int64_t*>(counter);
+                return 0;
+            },
+            &steps);
+        work();
+        sqlite3_progress_handler(writer.get(), 0, nullptr, nullptr);
+        return steps;
+    }
 
     const JobFilter filter{.states = {JobState::succeeded},
                            .type = "check",
@@ -68,24 +85,31 @@ TEST_F(SqliteSuccesses, OfAFileOfAnOlderVersionAreFound) {
     EXPECT_EQ(count_jobs(writer.get(), filter), 2);
 }
 
-// The steps of a statement are counted, not timed.
 TEST_F(SqliteSuccesses, CostNoMoreBesideTenThousandFailures) {
     migrate(writer.get(), embedded_migrations().first(4), at(1));
     add_checks(1, 5, 2);
     add_checks(6, 10'000, 0);
     migrate(writer.get(), embedded_migrations(), at(2));
-    std::int64_t steps = 0;
-    sqlite3_progress_handler(
-        writer.get(), 1,
-        [](void* counter) {
-            ++*static_cast<std::int64_t*>(counter);
-            return 0;
-        },
-        &steps);
 
-    EXPECT_EQ(successes(), (std::vector<JobId>{{2}, {1}}));
+    EXPECT_LT(steps_of([&] { EXPECT_EQ(successes(), (std::vector<JobId>{{2}, {1}})); }), 200);
+}
 
-    EXPECT_LT(steps, 200);
+// An entity of the same id in another tenant, or of another kind, and other jobs of this one.
+TEST_F(SqliteSuccesses, AndTheLatestJobCostNoMoreBesideWhatIsOfOthers) {
+    migrate(writer.get(), embedded_migrations().first(4), at(1));
+    add_checks(1, 5, 2);
+    add_checks(1'001, 4'000, 3'000, "acme");
+    add_checks(4'001, 7'000, 3'000, "default", "check", "release");
+    add_checks(7'001, 10'000, 3'000, "default", "other");
+    migrate(writer.get(), embedded_migrations(), at(2));
+    JobFilter all = filter;
+    all.states.clear();
+
+    EXPECT_LT(steps_of([&] { EXPECT_EQ(successes(), (std::vector<JobId>{{2}, {1}})); }), 200);
+    EXPECT_LT(steps_of([&] {
+                  EXPECT_EQ(ListQuery(writer.get(), all).next(newest, 1), std::vector{JobId{5}});
+              }),
+              200);
 }
 
 }  // namespace

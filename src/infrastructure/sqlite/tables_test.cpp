@@ -69,6 +69,41 @@ TEST_F(SqliteTables, HaveTheColumnsOfTheSchema) {
     expect_same_columns(tables::entity_event_table);
 }
 
+TEST_F(SqliteTables, AttributesThatAreNotAsTheyWereWrittenMakeAnEntityDamaged) {
+    const std::pair<const char*, bool> texts[] = {
+        {"{}", false},
+        {R"({"a":1,"b":{"c": [2]}})", false},
+        {R"({"a":1,"a":2})", true},
+        {R"({"b":1,"a":2})", true},
+        {R"({"a":1} )", true},
+        {R"({"a":)", true},
+        {"[1]", true},
+        {"", true},
+    };
+    Statement select(connection.get(), "SELECT 't','k','i',1,NULL,'s',1,0,0,?,NULL,NULL");
+    for (const auto& [text, is_damaged] : texts) {
+        ASSERT_TRUE(select.with(std::string_view(text)).next_row());
+        Row row(select);
+        const Entity entity = read_entity(row);
+        EXPECT_EQ(entity.damaged, is_damaged) << text;
+        EXPECT_EQ(entity.seal, std::nullopt);
+    }
+}
+
+TEST_F(SqliteTables, ADetailOrAHashThatCannotBeReadMakesAnEntitysEventDamaged) {
+    const auto is_damaged = [&](std::string_view detail, std::string_view hash) {
+        Statement select(connection.get(), "SELECT 't','k','i',1,0,'a','','s','x',NULL,?,?");
+        EXPECT_TRUE(select.with(detail, hash).next_row());
+        Row row(select);
+        return read_entity_event(row).damaged;
+    };
+    const std::string hash(32, 'h');
+
+    EXPECT_FALSE(is_damaged(R"({"a":1})", hash));
+    EXPECT_TRUE(is_damaged(R"({"a":)", hash));
+    EXPECT_TRUE(is_damaged(R"({"a":1})", "short"));
+}
+
 struct Thing {
     std::string name;
     std::string note;  // may be empty
