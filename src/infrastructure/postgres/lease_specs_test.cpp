@@ -28,9 +28,7 @@ class PostgresLeaseSpecs : public testing::Test {
         return found;
     }
 
-    bool keeps() {
-        return cluster->specs.find(std::array{job.spec->id}).front().has_value();
-    }
+    bool keeps() { return cluster->specs.find(std::array{job.spec->id}).front().has_value(); }
 
     TestDatabase database;
     Job job = start();
