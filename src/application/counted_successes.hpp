@@ -33,7 +33,7 @@ class CountedSuccesses {
   private:
     using Question = std::tuple<EntityKey, std::string, std::string>;  // parent, type of job
 
-    // What questions that could count the job are about: the entity, or what the job names.
+    // The entities that questions which could count the job are about; one may have no row.
     std::vector<Entity> subjects_of(const JobSpec& spec);
     const std::set<JobId>& newest_of(const Entity& entity, const EntityKind* kind,
                                      const std::string& type);

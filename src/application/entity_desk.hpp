@@ -82,7 +82,7 @@ class EntityDesk {
     // Adds one in its kind's first state. Refuses when there is one of this key already.
     Result<Entity> create(NewEntity wanted);
 
-    // What is damaged in the store is never written: it would cover up what is left there. The four
+    // An entity that is damaged in the store is never written, to keep what is left of it. The four
     // below leave such an entity alone, and refusal() says so.
 
     // Takes the action: the kind's table must allow it, its gates must be open, and its jobs are

@@ -33,7 +33,7 @@ class RemoveOldJobs {
     Duration rest_after_walk() const;
 
   private:
-    // What a step looks at. A job with very many rows has a step of its own, or several.
+    // The jobs that a step looks at. A job with very many rows has a step of its own, or several.
     struct Candidates {
         std::vector<JobId> jobs{};
         std::optional<EndedJob> large{};

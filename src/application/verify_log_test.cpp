@@ -34,7 +34,7 @@ struct Logged {
         ASSERT_TRUE(engine.ask(AppendLogs{.lease = lease_of(job), .entries = std::move(entries)}));
     }
 
-    // What the walk says of the job whose lines are changed so; nothing: it passes.
+    // The break that the walk finds when the job's lines are changed so; none: it passes.
     std::optional<HistoryBreak> broken_by(JobId job, Tampering change) {
         reader.change_lines = [job, change](Lines& lines) {
             if (!lines.empty() && lines.front().job == job) change(lines);

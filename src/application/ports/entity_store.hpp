@@ -38,7 +38,7 @@ class EntityReader {
     virtual std::vector<Entity> list(const EntityFilter& filter, std::int64_t before,
                                      std::int64_t offset, int limit) = 0;
 
-    // What list() gives for each of these filters from the newest on, `limit` of each at the most:
+    // The lists for each of these filters from the newest entity on, each with `limit` at the most:
     // in one call, which a store across a network answers at once.
     virtual std::vector<std::vector<Entity>> lists(std::span<const EntityFilter> filters,
                                                    int limit);

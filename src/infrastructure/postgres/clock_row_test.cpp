@@ -31,7 +31,7 @@ class PostgresClock : public testing::Test {
 
     static Duration apart(Timestamp a, Timestamp b) { return std::chrono::abs(a - b); }
 
-    // What is to be told apart is an hour; a busy machine is late by less than this.
+    // Tests tell an hour apart; a busy machine is late by less than this.
     static constexpr Duration close = 5s;
     const std::string url = migrated_database();
     Connection connection{{.url = url}};
