@@ -1,4 +1,4 @@
-// What is JSON and what is not: a table, and a comparison with another parser on generated texts.
+// Valid and invalid JSON: a table, and a comparison with another parser on generated texts.
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
@@ -10,7 +10,7 @@
 #include "json/json_reader.hpp"
 
 namespace sluice {
-namespace {
+namespace json_grammar_test {
 
 using namespace std::string_literals;
 
@@ -152,13 +152,13 @@ class Generator {
         static const std::string bytes =
             "{}[]\",:\\u0019-+.eE \n\t\x80\xBF\xC0\xED\xA0\xF4\x01tfnad8D"s;
         for (std::size_t i = 0, changes = 1 + below(3); i < changes && !text.empty(); ++i) {
-            const std::size_t place = below(text.size());
+            const std::size_t index = below(text.size());
             const char byte = bytes[below(bytes.size())];
             switch (below(4)) {
-                case 0: text[place] = byte; break;
-                case 1: text.insert(place, 1, byte); break;
-                case 2: text.erase(place, 1 + below(3)); break;
-                default: text.insert(place, text.substr(below(text.size()), below(8)));
+                case 0: text[index] = byte; break;
+                case 1: text.insert(index, 1, byte); break;
+                case 2: text.erase(index, 1 + below(3)); break;
+                default: text.insert(index, text.substr(below(text.size()), below(8)));
             }
         }
         return text;
@@ -225,5 +225,5 @@ TEST(JsonGrammar, DecodesStringsAsBoostJsonDoes) {
     }
 }
 
-}  // namespace
+}  // namespace json_grammar_test
 }  // namespace sluice

@@ -1,21 +1,17 @@
 #include "json/json_reader.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <vector>
 
-#include "domain/json_text.hpp"
-#include "domain/utf8.hpp"
+#include "domain/values/ascii.hpp"
+#include "domain/values/json_text.hpp"
+#include "domain/values/utf8.hpp"
 #include "json/json_string.hpp"
 
 namespace sluice {
 namespace {
 
 constexpr std::size_t quoted_key_max = 100;  // bytes of a key that an error repeats
-
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 
 // For errors: a key of sensible length, cut between characters.
 std::string shortened(std::string_view key) {
@@ -269,11 +265,11 @@ bool JsonReader::skip_number() {
     return true;
 }
 
-bool JsonReader::skip_literal(std::string_view word) {
-    if (!std::string_view(at_, static_cast<std::size_t>(end_ - at_)).starts_with(word)) {
+bool JsonReader::skip_literal(std::string_view literal) {
+    if (!std::string_view(at_, static_cast<std::size_t>(end_ - at_)).starts_with(literal)) {
         return refuse_text("a value is expected");
     }
-    at_ += word.size();
+    at_ += literal.size();
     return true;
 }
 
@@ -321,8 +317,8 @@ bool JsonReader::refuse(std::string what, ErrorCode code) {
 
 bool JsonReader::refuse_text(const char* what) {
     if (failed()) return false;
-    const std::string place = at_ == end_ ? "the end" : "byte " + std::to_string(at_ - begin_);
-    return refuse(std::string("is not valid JSON at ") + place + ": " + what, ErrorCode::malformed);
+    const std::string where = at_ == end_ ? "the end" : "byte " + std::to_string(at_ - begin_);
+    return refuse(std::string("is not valid JSON at ") + where + ": " + what, ErrorCode::malformed);
 }
 
 bool JsonReader::refuse_depth() {

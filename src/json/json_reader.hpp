@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "domain/result.hpp"
+#include "domain/values/result.hpp"
 #include "json/reading.hpp"
 
 namespace sluice {
@@ -36,14 +36,14 @@ struct JsonLimits {
 //     if (const auto done = reader.finish(); !done) return done.error();
 //
 // Strict: RFC 8259 and nothing else, valid UTF-8, numbers that are finite as a double, the limits
-// above. The first problem is kept with a JSON pointer to its place. From then on every read
-// returns at once, with an empty value, and no callback is called, so that a caller looks at the
-// outcome once, at the end. The text must outlive the reader and what raw() returned.
+// above. The first problem is kept with a JSON pointer to its value. From then on every read
+// returns at once, with an empty value, and no callback is called, so that a caller checks the
+// outcome once, at the end. The text must outlive the reader and the results of raw().
 class JsonReader {
   public:
     enum class Kind { object, array, string, number, boolean, null, none };
 
-    // Whoever reads what an engine has wrapped into an answer may allow a few levels more.
+    // A reader of an engine's answer, which wraps other values, may allow a few levels more.
     explicit JsonReader(std::string_view text, std::size_t depth_max = JsonLimits::depth)
         : begin_(text.data()),
           end_(text.data() + text.size()),
@@ -56,7 +56,7 @@ class JsonReader {
     // A tolerant reader ignores members that its caller does not know.
     bool is_tolerant() const { return reading_ == Reading::tolerant; }
 
-    // What the next value is, by its first byte; `none` where no value can begin.
+    // The kind of the next value, by its first byte; `none` where no value can begin.
     Kind kind();
 
     // Calls `on_member(key)` for each member; it reads the member's value once, or leaves it alone
@@ -82,8 +82,8 @@ class JsonReader {
     // number or boolean is its text.
     std::string string();
 
-    // Refuses fractions and exponents, and what is not between `low` and `high`. Read tolerantly,
-    // it may stand in quotes, and 30.0 is whole.
+    // Refuses fractions, exponents, and numbers that are not between `low` and `high`. Read
+    // tolerantly, it may stand in quotes, and 30.0 is whole.
     std::int64_t integer(std::int64_t low = std::numeric_limits<std::int64_t>::min(),
                          std::int64_t high = std::numeric_limits<std::int64_t>::max());
 
@@ -100,11 +100,11 @@ class JsonReader {
     // Reports a problem with the value that is being read, or was read last in this callback.
     void fail(std::string what, ErrorCode code = ErrorCode::invalid);
 
-    // Reports a problem with a member of the object that is being read, or was read last; for what
-    // is missing.
+    // Reports a problem with a member of the object that is being read, or was read last; for
+    // missing members.
     void fail_at(std::string_view member, std::string what);
 
-    // Takes over a problem that another reader found inside the value that was read last.
+    // Reports a problem that another reader found inside the value that was read last.
     void fail_within(Error error);
 
     bool failed() const { return error_.has_value(); }
@@ -155,7 +155,7 @@ class JsonReader {
     bool skip_key();
     bool skip_colon();
     bool skip_number();
-    bool skip_literal(std::string_view word);
+    bool skip_literal(std::string_view literal);
     std::optional<StringSlice> read_string();
     std::string_view scalar_text();  // of the next value, without its quotes; escapes stay
 
@@ -167,7 +167,7 @@ class JsonReader {
 
     const char* begin_;
     const char* end_;
-    const char* at_;  // the next byte to look at; `end_` after a failure
+    const char* at_;  // the next byte to read; `end_` after a failure
     std::size_t depth_max_;
     Reading reading_ = Reading::strict;
     std::size_t depth_ = 0;

@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace sluice {
-namespace {
+namespace json_reader_test {
 
 using namespace std::string_literals;
 
@@ -309,5 +309,5 @@ TEST(JsonReader, ShortensLongKeysInErrors) {
     EXPECT_EQ(error_of(reader).pointer, "/" + repeat("é", 50) + "…");
 }
 
-}  // namespace
+}  // namespace json_reader_test
 }  // namespace sluice

@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-// What may stand behind a whole number.
+// Whether the text is a fraction that a whole number may have.
 bool is_zero_fraction(std::string_view text) {
     return text.size() > 1 && text.front() == '.' &&
            text.find_first_not_of('0', 1) == std::string_view::npos;

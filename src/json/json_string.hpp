@@ -15,7 +15,7 @@ struct EscapeSequence {
 // The escape that begins with the backslash at `at`; both halves of a surrogate pair count as one.
 EscapeSequence read_escape(const char* at, const char* end);
 
-// What `source` means: the inside of a string in which every escape has been checked.
+// Decodes `source`: the inside of a string in which every escape has been checked.
 std::string decode_escapes(std::string_view source);
 
 }  // namespace sluice

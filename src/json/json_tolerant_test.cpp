@@ -6,9 +6,9 @@
 #include "json/json_reader.hpp"
 
 namespace sluice {
-namespace {
+namespace json_tolerant_test {
 
-// What `read` reads, or nothing when it is refused.
+// The value that `read` reads, or nothing when it is refused.
 template <class Read>
 auto read_tolerantly(std::string_view text, Read read) {
     JsonReader reader(text, Reading::tolerant);
@@ -94,5 +94,5 @@ TEST(TolerantJson, IsNotTheUsualReading) {
     EXPECT_FALSE(text.finish());
 }
 
-}  // namespace
+}  // namespace json_tolerant_test
 }  // namespace sluice

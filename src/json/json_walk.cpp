@@ -1,7 +1,5 @@
 #include "json/json_walk.hpp"
 
-#include <algorithm>
-
 #include "json/json_reader.hpp"
 #include "json/json_string.hpp"
 
@@ -13,7 +11,7 @@ const char* skip_space(const char* at, const char* end) {
     return at;
 }
 
-// Behind the string that begins at `at`.
+// The position behind the string that begins at `at`.
 const char* string_end(const char* at, const char* end) {
     ++at;
     while (at != end && *at != '"') {
@@ -27,7 +25,7 @@ bool ends_scalar(char c) {
     return c == ',' || c == ']' || c == '}' || c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-// Behind the value that begins at `at`.
+// The position behind the value that begins at `at`.
 const char* value_end(const char* at, const char* end) {
     std::size_t depth = 0;
     do {

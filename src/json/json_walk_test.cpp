@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice {
-namespace {
+namespace json_walk_test {
 
 std::string text_of(const JsonPath& path) {
     std::string text;
@@ -54,5 +54,5 @@ TEST(ForEachToken, TellsNamesStringsNumbersAndObjectsApart) {
     EXPECT_EQ(found, "{, ab: x\"y, -1.5e3, 7, c: {, d: e, }, }, ");
 }
 
-}  // namespace
+}  // namespace json_walk_test
 }  // namespace sluice

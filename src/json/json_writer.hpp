@@ -7,12 +7,12 @@
 #include <string>
 #include <string_view>
 
-#include "domain/json_text.hpp"
-#include "domain/time.hpp"
+#include "domain/values/json_text.hpp"
+#include "domain/values/time.hpp"
 
 namespace sluice {
 
-// What has an append_text() of its own, such as an id. That text must need no escapes.
+// A type with an append_text() of its own, such as an id. That text must need no escapes.
 template <class T>
 concept TextAppendable = requires(std::string& out, const T& value) {
     append_text(out, value);
@@ -41,6 +41,36 @@ class JsonWriter {
         out_.append(name);
         out_.append("\":", 2);
         parted_ = true;
+    }
+
+    // A member whose value is an object; `write` adds its members.
+    void object(std::string_view name, auto&& write) {
+        key(name);
+        begin_object();
+        write();
+        end_object();
+    }
+
+    // A member whose value is an array; `write` adds the value for each of these.
+    void array(std::string_view name, const auto& items, auto&& write) {
+        key(name);
+        begin_array();
+        for (const auto& item : items) write(item);
+        end_array();
+    }
+
+    // A member whose value is an array of these.
+    void list(std::string_view name, const auto& items) {
+        array(name, items, [&](const auto& item) { value(item); });
+    }
+
+    // A member whose value is an array with an object for each of these; `write` adds its members.
+    void objects(std::string_view name, const auto& items, auto&& write) {
+        array(name, items, [&](const auto& item) {
+            begin_object();
+            write(item);
+            end_object();
+        });
     }
 
     void value(std::string_view text) {
@@ -98,13 +128,20 @@ class JsonWriter {
         value(content);
     }
 
+    // null when the text is empty.
+    void text_or_null(std::string_view name, std::string_view text) {
+        key(name);
+        text.empty() ? value(nullptr) : value(text);
+    }
+
     void raw_field(std::string_view name, std::string_view json) {
         key(name);
         raw_value(json);
     }
 
   private:
-    // Puts the comma before what follows, unless it is the first in its container or after its key.
+    // Writes the comma before the next item, unless it is the first in its container or after its
+    // key.
     void separate() {
         if (!parted_) out_.push_back(',');
         parted_ = false;
@@ -122,5 +159,22 @@ class JsonWriter {
     std::string& out_;
     bool parted_ = true;  // whether the next value or key needs no comma
 };
+
+// The text of one value, which `write` adds to a JsonWriter.
+std::string json_text(auto&& write) {
+    std::string out;
+    JsonWriter json(out);
+    write(json);
+    return out;
+}
+
+// The text of an object, whose members `write` adds to a JsonWriter.
+std::string json_object_text(auto&& write) {
+    return json_text([&](JsonWriter& json) {
+        json.begin_object();
+        write(json);
+        json.end_object();
+    });
+}
 
 }  // namespace sluice

@@ -7,11 +7,11 @@
 #include <optional>
 #include <string>
 
-#include "domain/ids.hpp"
+#include "domain/jobs/ids.hpp"
 #include "json/json_reader.hpp"
 
 namespace sluice {
-namespace {
+namespace json_writer_test {
 
 std::string in_json(std::string_view text) {
     std::string out;
@@ -90,9 +90,9 @@ TEST(JsonWriter, ReplacesBytesThatAreNotUtf8) {
 
 TEST(JsonWriter, EveryByteAtEveryPlaceComesBackFromTheReader) {
     for (int byte = 0x01; byte < 0x80; ++byte) {
-        for (std::size_t place = 0; place < 20; ++place) {
+        for (std::size_t index = 0; index < 20; ++index) {
             std::string text(20, 'x');
-            text[place] = static_cast<char>(byte);
+            text[index] = static_cast<char>(byte);
             const std::string json = in_json(text);
 
             JsonReader reader(json);
@@ -103,5 +103,5 @@ TEST(JsonWriter, EveryByteAtEveryPlaceComesBackFromTheReader) {
     }
 }
 
-}  // namespace
+}  // namespace json_writer_test
 }  // namespace sluice

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "application/apps/app_parts.hpp"
-#include "application/json_values.hpp"
+#include "json/json_values.hpp"
 
 namespace sluice::apps {
 namespace {
@@ -65,10 +65,10 @@ Result<Entity> find_app(EntityReader& entities, const Caller& caller, const std:
     return admit(entities.find_one(app_key(caller, app_id)), caller, app_id, at_least);
 }
 
-Result<Entity> find_app(EntityDesk& desk, const Caller& caller, const std::string& app_id,
+Result<Entity> find_app(EntityChanges& changes, const Caller& caller, const std::string& app_id,
                         Role at_least) {
-    desk.act_as(actor_name(caller));
-    return admit(desk.find(app_key(caller, app_id)), caller, app_id, at_least);
+    changes.act_as(actor_name(caller));
+    return admit(changes.find(app_key(caller, app_id)), caller, app_id, at_least);
 }
 
 Result<Entity> find_in_app(EntityReader& entities, const Entity& app, std::string_view kind,
@@ -77,10 +77,10 @@ Result<Entity> find_in_app(EntityReader& entities, const Entity& app, std::strin
     return belonging(entities.find_one(key), app, key);
 }
 
-Result<Entity> find_in_app(EntityDesk& desk, const Entity& app, std::string_view kind,
+Result<Entity> find_in_app(EntityChanges& changes, const Entity& app, std::string_view kind,
                            const std::string& id) {
     const EntityKey key = sibling(app, kind, id);
-    return belonging(desk.find(key), app, key);
+    return belonging(changes.find(key), app, key);
 }
 
 }  // namespace sluice::apps

@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "application/caller.hpp"
-#include "application/entity_desk.hpp"
+#include "application/entities/entity_changes.hpp"
+#include "domain/access/caller.hpp"
 
-// Apps, and what belongs to them: changesets, releases, environments, deployments, temp
+// Apps, and the entities that belong to them: changesets, releases, environments, deployments, temp
 // environments and runtime profiles. Seed 000.
 namespace sluice::apps {
 
@@ -20,16 +20,16 @@ std::optional<Role> parse_role(std::string_view text);
 std::optional<Role> role_of(const Entity& app, const Caller& caller);
 
 // The app, when there is one and the caller is a member with at least this role: else not_found or
-// forbidden. The first is for who only reads, the second for who changes something.
+// forbidden. The first only reads, the second locks the app for a change.
 Result<Entity> find_app(EntityReader& entities, const Caller& caller, const std::string& app_id,
                         Role at_least = Role::user);
-Result<Entity> find_app(EntityDesk& desk, const Caller& caller, const std::string& app_id,
+Result<Entity> find_app(EntityChanges& changes, const Caller& caller, const std::string& app_id,
                         Role at_least);
 
-// Something of this kind that belongs to the app; not_found when it belongs to another one.
+// An entity of this kind that belongs to the app; not_found when it belongs to another app.
 Result<Entity> find_in_app(EntityReader& entities, const Entity& app, std::string_view kind,
                            const std::string& id);
-Result<Entity> find_in_app(EntityDesk& desk, const Entity& app, std::string_view kind,
+Result<Entity> find_in_app(EntityChanges& changes, const Entity& app, std::string_view kind,
                            const std::string& id);
 
 }  // namespace sluice::apps

@@ -1,7 +1,7 @@
 #include "support/app_fixture.hpp"
 
 namespace sluice::apps {
-namespace {
+namespace app_access_test {
 
 class AnApp : public AppFixture {};
 
@@ -86,5 +86,5 @@ TEST(AppRoles, AreRankedAndHaveNames) {
     EXPECT_EQ(parse_role("owner"), std::nullopt);
 }
 
-}  // namespace
+}  // namespace app_access_test
 }  // namespace sluice::apps

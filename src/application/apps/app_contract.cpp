@@ -7,7 +7,7 @@
 
 #include "application/apps/app_changes.hpp"
 #include "application/apps/app_parts.hpp"
-#include "application/json_values.hpp"
+#include "json/json_values.hpp"
 
 namespace sluice::apps {
 namespace {
@@ -31,7 +31,7 @@ bool is_of_app(const JobSpec& job) {
     return !job.project.empty() && !job.entity_id.empty();
 }
 
-// The end of a job in an environment is written down there, and may move what was deployed.
+// The end of a job in an environment is recorded there, and may move its release and deployment.
 void touched_by(const JobSpec& job, std::vector<EntityKey>& keys) {
     if (!is_of_app(job)) return;
     const Attributes payload = json_members(job.payload);
@@ -42,27 +42,27 @@ void touched_by(const JobSpec& job, std::vector<EntityKey>& keys) {
     if (job.type == "deploy_release") add_named(job.tenant, "release", payload, keys);
 }
 
-void before_all_ends(EntityDesk& desk, std::span<const Job> ended) {
+void before_all_ends(EntityChanges& changes, std::span<const Job> ended) {
     std::vector<const Job*> of_apps;
     for (const Job& job : ended) {
         if (is_of_app(job.spec)) of_apps.push_back(&job);
     }
-    if (!of_apps.empty()) before_ends(desk, of_apps);
+    if (!of_apps.empty()) before_ends(changes, of_apps);
 }
 
-void after_end(EntityDesk& desk, const Job& ended) {
-    if (is_of_app(ended.spec)) after_job(desk, ended);
+void after_end(EntityChanges& changes, const Job& ended) {
+    if (is_of_app(ended.spec)) after_job(changes, ended);
 }
 
-// An app is never deleted, so that it need not be kept from changing.
-bool belongs_to_app(EntityDesk& desk, const EntityKey& key, const std::string& parent) {
+// An app is never deleted, so it need not be locked.
+bool belongs_to_app(EntityChanges& changes, const EntityKey& key, const std::string& parent) {
     const bool by_kind = std::find(kinds.begin(), kinds.end(), key.kind) != kinds.end();
-    return by_kind || (!parent.empty() && desk.looks().find_one({key.tenant, "app", parent}));
+    return by_kind || (!parent.empty() && changes.looks().find_one({key.tenant, "app", parent}));
 }
 
-std::optional<Error> refuse_change(EntityDesk& desk, const EntityKey& key,
+std::optional<Error> refuse_change(EntityChanges& changes, const EntityKey& key,
                                    const std::string& parent) {
-    if (!belongs_to_app(desk, key, parent)) return std::nullopt;
+    if (!belongs_to_app(changes, key, parent)) return std::nullopt;
     return Error{
         ErrorCode::forbidden,
         fmt::format("a {} of an app is changed under /api/apps; only admins change it here",
@@ -73,7 +73,8 @@ std::optional<Error> refuse_change(EntityDesk& desk, const EntityKey& key,
 }  // namespace
 
 ContractRules contract_rules() {
-    return {.touched_by = touched_by,
+    return {.declare = declare,
+            .touched_by = touched_by,
             .before_ends = before_all_ends,
             .after_end = after_end,
             .refuse_change = refuse_change};

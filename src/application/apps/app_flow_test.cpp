@@ -1,7 +1,7 @@
 #include "support/app_fixture.hpp"
 
 namespace sluice::apps {
-namespace {
+namespace app_flow_test {
 
 class AnAppsFlow : public AppFixture {};
 
@@ -54,5 +54,5 @@ TEST_F(AnAppsFlow, GoesOnlyAsFarAsItsRefusalsAllow) {
     EXPECT_EQ(engine.count_jobs(), jobs);
 }
 
-}  // namespace
+}  // namespace app_flow_test
 }  // namespace sluice::apps

@@ -7,10 +7,10 @@
 
 #include "application/apps/app_access.hpp"
 
-// What the rules about apps have in common. For the files of this folder only.
+// Shared by the rules about apps. For the files of this folder only.
 namespace sluice::apps {
 
-// More than an app can have of anything.
+// More entities of a kind than an app can have.
 inline constexpr int all_of_them = 100'000;
 
 // How long a temp environment may live.
@@ -19,58 +19,62 @@ inline constexpr std::int64_t ttl_seconds_max = 30 * 24 * 60 * 60;
 
 Error conflict(std::string message);
 
-// How attributes name a caller.
+// The caller's name in attributes.
 std::string name_of(const Caller& caller);
 
 // An attribute as JSON text; empty when there is none.
 std::string_view json_of(const Attributes& attributes, std::string_view name);
 
-// Takes changes over; a null takes an attribute away.
-void take_over(Attributes& attributes, const Attributes& changes);
+// Applies changes; a null removes an attribute.
+void take_over(Attributes& attributes, const Attributes& wanted);
 
-// The entity's kind allows the action in the state in which the entity is.
-bool allows(EntityDesk& desk, const Entity& entity, std::string_view action);
+// Whether the entity's kind allows the action in its present state.
+bool allows(EntityChanges& changes, const Entity& entity, std::string_view action);
 
 NewEntity part_of(const Entity& app, std::string_view kind, Attributes attributes);
 EntityKey sibling(const Entity& entity, std::string_view kind, std::string id);
 
 // The app's queued changesets, in the order in which they were queued.
-std::vector<Entity> queued_changesets(EntityDesk& desk, const Entity& app);
+std::vector<Entity> queued_changesets(EntityChanges& changes, const Entity& app);
 
 // ── runtime profiles ──
 enum class ProfileUse { environment, temporary };
-// Refuses an attribute runtime_profile_id that names none of the app's profiles, or one that is
-// made for something else.
-std::optional<Error> check_profile(EntityDesk& desk, const Entity& app,
+// Refuses an attribute runtime_profile_id that names no profile of the app, or one that is made for
+// another use.
+std::optional<Error> check_profile(EntityChanges& changes, const Entity& app,
                                    const Attributes& attributes, ProfileUse use);
-// The one that the entity's attribute runtime_profile_id names.
-std::optional<Entity> profile_of(EntityDesk& desk, const Entity& entity);
+// The profile that the entity's attribute runtime_profile_id names.
+std::optional<Entity> profile_of(EntityChanges& changes, const Entity& entity);
 // Puts the profile that the entity has, and its present revision, into a job's payload.
-void add_profile_of(EntityDesk& desk, const Entity& entity, Attributes& payload);
+void add_profile_of(EntityChanges& changes, const Entity& entity, Attributes& payload);
 
 // ── temp environments ──
-// Enqueues what ends the temp environment at this time, and keeps the job as "expire_job_id".
-std::optional<Error> enqueue_expiry(EntityDesk& desk, Entity& temp_environment, Timestamp at);
+
+// Enqueues the job that ends the temp environment at this time, and keeps its id as
+// "expire_job_id".
+std::optional<Error> enqueue_expiry(EntityChanges& changes, Entity& temp_environment, Timestamp at);
 
 // ── drift ──
+
 // The migrations of the environment's app.
 EntityFilter migrations_of(const Entity& environment);
-// As fingerprint() and drifted_parts(), with what the desk has changed, and with the profile kept
-// from changing.
-Attributes fingerprint(EntityDesk& desk, const Entity& environment);
-std::vector<std::string> drifted_parts(EntityDesk& desk, const Entity& environment);
+// As fingerprint() and drifted_parts(), including the changes that were made here; locks the
+// profile.
+Attributes fingerprint(EntityChanges& changes, const Entity& environment);
+std::vector<std::string> drifted_parts(EntityChanges& changes, const Entity& environment);
 
-// ── what follows from jobs ──
-// A job that is about something in an app has ended, and the entity has moved with it: does what
-// else follows. Called in the transaction in which the job ended.
-void after_job(EntityDesk& desk, const Job& job);
+// ── consequences of jobs ──
 
-// Has at hand what after_job() asks for, of all of these jobs.
-void before_ends(EntityDesk& desk, std::span<const Job* const> ended);
+// A job about an entity of an app has ended, and the entity has moved with it: makes the changes
+// that follow. Called in the transaction in which the job ended.
+void after_job(EntityChanges& changes, const Job& job);
 
-// What the migrations that the job has reported are kept as.
+// Reads the data that after_job() needs, for all of these jobs.
+void before_ends(EntityChanges& changes, std::span<const Job* const> ended);
+
+// The keys under which the migrations are kept that the job has reported.
 std::vector<EntityKey> reported_migrations(const Job& job, const Attributes& payload);
 // Keeps the migrations that the job has reported.
-void record_migrations(EntityDesk& desk, const Job& job, const Attributes& payload);
+void record_migrations(EntityChanges& changes, const Job& job, const Attributes& payload);
 
 }  // namespace sluice::apps

@@ -2,8 +2,8 @@
 
 #include "application/apps/app_changes.hpp"
 #include "application/apps/app_parts.hpp"
-#include "application/json_values.hpp"
-#include "application/names.hpp"
+#include "application/toolkit/names.hpp"
+#include "json/json_values.hpp"
 
 namespace sluice::apps {
 namespace {
@@ -12,17 +12,17 @@ constexpr std::int64_t approvals_max = 100;
 
 std::optional<Error> check_gates(std::string_view gates) {
     for (const auto& [name, choice] : json_members(gates)) {
-        const std::string place = "gates/" + name;
+        const std::string pointer = "gates/" + name;
         if (name != "submit" && name != "publish" && name != "deploy") {
-            return refuse(place, "is no gate; there are submit, publish and deploy");
+            return refuse(pointer, "is no gate; there are submit, publish and deploy");
         }
         if (!parse_profile_choice(text_of({{name, choice}}, name).value_or(""))) {
-            return refuse(place, "must be none, temp, environments or target");
+            return refuse(pointer, "must be none, temp, environments or target");
         }
         // A deployment is checked once, in its environment.
         const std::string chosen = text_of({{name, choice}}, name).value_or("");
         if (name == "deploy" && chosen != "target" && chosen != "none") {
-            return refuse(place, "must be target or none");
+            return refuse(pointer, "must be target or none");
         }
     }
     return std::nullopt;
@@ -42,40 +42,41 @@ std::optional<Error> check_settings(const Attributes& settings) {
 
 }  // namespace
 
-Result<EntityAnswer> create_app(EntityDesk& desk, const Caller& caller, std::string id,
+Result<EntityAnswer> create_app(EntityChanges& changes, const Caller& caller, std::string id,
                                 Attributes attributes) {
-    desk.act_as(actor_name(caller));
+    changes.act_as(actor_name(caller));
     if (auto refusal = check_name("id", id)) return *refusal;
     if (auto refusal = check_settings(attributes)) return *refusal;
     Attributes members;
     if (!caller.name.empty()) members[caller.name] = json_string(to_text(Role::app_admin));
     attributes["members"] = to_json(members);
-    const auto app = desk.create(
+    const auto app = changes.create(
         {.key = {caller.tenant, "app", std::move(id)}, .attributes = std::move(attributes)});
     if (!app) return app.error();
     return EntityAnswer{.entity = *app};
 }
 
-Result<EntityAnswer> update_app(EntityDesk& desk, const Caller& caller, const std::string& app_id,
-                                const Attributes& changes) {
-    auto app = find_app(desk, caller, app_id, Role::app_admin);
+Result<EntityAnswer> update_app(EntityChanges& changes, const Caller& caller,
+                                const std::string& app_id, const Attributes& wanted) {
+    auto app = find_app(changes, caller, app_id, Role::app_admin);
     if (!app) return app.error();
-    if (auto refusal = check_settings(changes)) return *refusal;
-    take_over(app->attributes, changes);
-    desk.save(*app);
+    if (auto refusal = check_settings(wanted)) return *refusal;
+    take_over(app->attributes, wanted);
+    changes.save(*app);
     return EntityAnswer{.entity = *app};
 }
 
-Result<EntityAnswer> put_member(EntityDesk& desk, const Caller& caller, const std::string& app_id,
-                                const std::string& user, Role role) {
-    auto app = find_app(desk, caller, app_id, Role::app_admin);
+Result<EntityAnswer> put_member(EntityChanges& changes, const Caller& caller,
+                                const std::string& app_id, const std::string& user, Role role) {
+    auto app = find_app(changes, caller, app_id, Role::app_admin);
     if (!app) return app.error();
     if (user.empty()) return refuse("user", "must not be empty");
     if (auto refusal = check_name("user", user)) return *refusal;
     Attributes members = json_members(json_of(app->attributes, "members"));
     members[user] = json_string(to_text(role));
     app->attributes["members"] = to_json(members);
-    desk.save(*app, "member_put", to_json({{"user", json_string(user)}, {"role", members[user]}}));
+    changes.save(*app, "member_put",
+                 to_json({{"user", json_string(user)}, {"role", members[user]}}));
     return EntityAnswer{.entity = *app};
 }
 

@@ -4,9 +4,9 @@
 
 #include "application/apps/app_changes.hpp"
 #include "application/apps/app_parts.hpp"
-#include "application/json_values.hpp"
-#include "application/names.hpp"
+#include "application/toolkit/names.hpp"
 #include "json/json_reader.hpp"
+#include "json/json_values.hpp"
 
 namespace sluice::apps {
 namespace {
@@ -15,12 +15,12 @@ bool is_author(const Entity& changeset, const Caller& caller) {
     return text_of(changeset.attributes, "author") == name_of(caller);
 }
 
-// The changeset, for those who may send it on its way: its author and config_managers.
-Result<Entity> find_own(EntityDesk& desk, const Caller& caller, const std::string& app_id,
+// The changeset, if the caller may send it on: its author and config_managers may.
+Result<Entity> find_own(EntityChanges& changes, const Caller& caller, const std::string& app_id,
                         const std::string& id) {
-    const auto app = find_app(desk, caller, app_id, Role::user);
+    const auto app = find_app(changes, caller, app_id, Role::user);
     if (!app) return app.error();
-    auto changeset = find_in_app(desk, *app, "changeset", id);
+    auto changeset = find_in_app(changes, *app, "changeset", id);
     if (!changeset) return changeset.error();
     if (is_author(*changeset, caller) || role_of(*app, caller) >= Role::config_manager) {
         return changeset;
@@ -30,15 +30,15 @@ Result<Entity> find_own(EntityDesk& desk, const Caller& caller, const std::strin
                  {}};
 }
 
-// What was said about it, and its place in the queue, are no longer true.
+// Reviews, checks and the position in the queue are no longer valid.
 void forget_progress(Entity& changeset) {
     changeset.attributes["reviews"] = "[]";
     changeset.attributes.erase("queue_position");
     changeset.attributes.erase("release_id");
 }
 
-Result<EntityAnswer> act(EntityDesk& desk, Entity& changeset, std::string_view action) {
-    if (auto refusal = desk.act(changeset, action)) return *refusal;
+Result<EntityAnswer> act(EntityChanges& changes, Entity& changeset, std::string_view action) {
+    if (auto refusal = changes.act(changeset, action)) return *refusal;
     return EntityAnswer{.entity = changeset};
 }
 
@@ -60,7 +60,7 @@ std::vector<Attributes> reviews_of(const Entity& changeset) {
     return reviews;
 }
 
-// Adds the review. One that the same reviewer gave before no longer counts.
+// Adds the review; it replaces an earlier one of the same reviewer.
 void put_review(std::vector<Attributes>& reviews, Attributes review) {
     std::erase_if(reviews, [&](const Attributes& before) {
         return text_of(before, "reviewer") == text_of(review, "reviewer");
@@ -68,11 +68,11 @@ void put_review(std::vector<Attributes>& reviews, Attributes review) {
     reviews.push_back(std::move(review));
 }
 
-std::string to_json(const std::vector<Attributes>& reviews) {
+std::string reviews_json(const std::vector<Attributes>& reviews) {
     std::string out = "[";
     for (const Attributes& review : reviews) {
         if (out.size() > 1) out.push_back(',');
-        out += sluice::to_json(review);
+        out += to_json(review);
     }
     return out + "]";
 }
@@ -85,10 +85,10 @@ bool has_enough_approvals(const Entity& app, const std::vector<Attributes>& revi
     return approvals >= integer_of(app.attributes, "approvals_required").value_or(1);
 }
 
-// The changeset in review. The first review of a submitted one takes it there.
-std::optional<Error> enter_review(EntityDesk& desk, Entity& changeset) {
+// Moves a submitted changeset to review with its first review.
+std::optional<Error> enter_review(EntityChanges& changes, Entity& changeset) {
     if (changeset.state == "submitted") {
-        if (auto refusal = desk.act(changeset, "start_review")) return refusal;
+        if (auto refusal = changes.act(changeset, "start_review")) return refusal;
     }
     if (changeset.state == "in_review") return std::nullopt;
     return Error{ErrorCode::invalid_transition,
@@ -99,39 +99,39 @@ std::optional<Error> enter_review(EntityDesk& desk, Entity& changeset) {
 
 }  // namespace
 
-Result<EntityAnswer> create_changeset(EntityDesk& desk, const Caller& caller,
+Result<EntityAnswer> create_changeset(EntityChanges& changes, const Caller& caller,
                                       const std::string& app_id, Attributes attributes) {
-    const auto app = find_app(desk, caller, app_id, Role::user);
+    const auto app = find_app(changes, caller, app_id, Role::user);
     if (!app) return app.error();
-    if (auto refusal = check_profile(desk, *app, attributes, ProfileUse::temporary)) {
+    if (auto refusal = check_profile(changes, *app, attributes, ProfileUse::temporary)) {
         return *refusal;
     }
     attributes["author"] = json_string(name_of(caller));
     attributes["reviews"] = "[]";
-    const auto changeset = desk.create(part_of(*app, "changeset", std::move(attributes)));
+    const auto changeset = changes.create(part_of(*app, "changeset", std::move(attributes)));
     if (!changeset) return changeset.error();
     return EntityAnswer{.entity = *changeset};
 }
 
-Result<EntityAnswer> submit_changeset(EntityDesk& desk, const Caller& caller,
+Result<EntityAnswer> submit_changeset(EntityChanges& changes, const Caller& caller,
                                       const std::string& app_id, const std::string& id,
                                       const std::string& head_sha) {
-    auto changeset = find_own(desk, caller, app_id, id);
+    auto changeset = find_own(changes, caller, app_id, id);
     if (!changeset) return changeset.error();
     if (!head_sha.empty()) changeset->attributes["head_sha"] = json_string(head_sha);
     if (text_of(changeset->attributes, "head_sha").value_or("").empty()) {
         return refuse("head_sha", "is required: it says what is submitted");
     }
     forget_progress(*changeset);
-    return act(desk, *changeset, "submit");
+    return act(changes, *changeset, "submit");
 }
 
-Result<EntityAnswer> resubmit_changeset(EntityDesk& desk, const Caller& caller,
+Result<EntityAnswer> resubmit_changeset(EntityChanges& changes, const Caller& caller,
                                         const std::string& app_id, const std::string& id,
                                         const std::string& head_sha) {
-    auto changeset = find_own(desk, caller, app_id, id);
+    auto changeset = find_own(changes, caller, app_id, id);
     if (!changeset) return changeset.error();
-    if (allows(desk, *changeset, "resubmit")) {
+    if (allows(changes, *changeset, "resubmit")) {
         if (head_sha.empty()) return refuse("head_sha", "is required: it says what is submitted");
         if (text_of(changeset->attributes, "head_sha") == head_sha) {
             return refuse("head_sha", "must differ from the one that was submitted before");
@@ -139,57 +139,57 @@ Result<EntityAnswer> resubmit_changeset(EntityDesk& desk, const Caller& caller,
     }
     changeset->attributes["head_sha"] = json_string(head_sha);
     forget_progress(*changeset);
-    return act(desk, *changeset, "resubmit");
+    return act(changes, *changeset, "resubmit");
 }
 
-Result<EntityAnswer> review_changeset(EntityDesk& desk, const Caller& caller,
+Result<EntityAnswer> review_changeset(EntityChanges& changes, const Caller& caller,
                                       const std::string& app_id, const std::string& id,
                                       Decision decision, const std::string& comment) {
-    const auto app = find_app(desk, caller, app_id, Role::reviewer);
+    const auto app = find_app(changes, caller, app_id, Role::reviewer);
     if (!app) return app.error();
-    auto changeset = find_in_app(desk, *app, "changeset", id);
+    auto changeset = find_in_app(changes, *app, "changeset", id);
     if (!changeset) return changeset.error();
     if (is_author(*changeset, caller)) {
         return Error{ErrorCode::forbidden, "the author of a changeset cannot review it", {}};
     }
-    if (auto refusal = enter_review(desk, *changeset)) return *refusal;
+    if (auto refusal = enter_review(changes, *changeset)) return *refusal;
 
     Attributes review{{"reviewer", json_string(name_of(caller))},
                       {"decision", json_string(to_text(decision))},
                       {"comment", json_string(comment)},
-                      {"at", json_time(desk.now())}};
+                      {"at", json_time(changes.now())}};
     std::vector<Attributes> reviews = reviews_of(*changeset);
     put_review(reviews, review);
-    changeset->attributes["reviews"] = to_json(reviews);
+    changeset->attributes["reviews"] = reviews_json(reviews);
     if (decision == Decision::approve && !has_enough_approvals(*app, reviews)) {
-        desk.save(*changeset, "reviewed", sluice::to_json(review));
+        changes.save(*changeset, "reviewed", to_json(review));
         return EntityAnswer{.entity = *changeset};
     }
-    if (auto refusal = desk.act(*changeset, to_text(decision), sluice::to_json(review))) {
+    if (auto refusal = changes.act(*changeset, to_text(decision), to_json(review))) {
         return *refusal;
     }
     return EntityAnswer{.entity = *changeset};
 }
 
-Result<EntityAnswer> queue_changeset(EntityDesk& desk, const Caller& caller,
+Result<EntityAnswer> queue_changeset(EntityChanges& changes, const Caller& caller,
                                      const std::string& app_id, const std::string& id) {
-    const auto app = find_app(desk, caller, app_id, Role::config_manager);
+    const auto app = find_app(changes, caller, app_id, Role::config_manager);
     if (!app) return app.error();
-    auto changeset = find_in_app(desk, *app, "changeset", id);
+    auto changeset = find_in_app(changes, *app, "changeset", id);
     if (!changeset) return changeset.error();
-    const std::vector<Entity> queued = queued_changesets(desk, *app);
+    const std::vector<Entity> queued = queued_changesets(changes, *app);
     const std::int64_t last =
         queued.empty() ? 0 : integer_of(queued.back().attributes, "queue_position").value_or(0);
     changeset->attributes["queue_position"] = std::to_string(last + 1);
-    return act(desk, *changeset, "queue");
+    return act(changes, *changeset, "queue");
 }
 
-Result<EntityAnswer> move_changeset_to_draft(EntityDesk& desk, const Caller& caller,
+Result<EntityAnswer> move_changeset_to_draft(EntityChanges& changes, const Caller& caller,
                                              const std::string& app_id, const std::string& id) {
-    auto changeset = find_own(desk, caller, app_id, id);
+    auto changeset = find_own(changes, caller, app_id, id);
     if (!changeset) return changeset.error();
     forget_progress(*changeset);
-    return act(desk, *changeset, "move_to_draft");
+    return act(changes, *changeset, "move_to_draft");
 }
 
 }  // namespace sluice::apps

@@ -1,7 +1,7 @@
 #include "support/app_fixture.hpp"
 
 namespace sluice::apps {
-namespace {
+namespace changesets_test {
 
 class AChangeset : public AppFixture {
   protected:
@@ -204,7 +204,7 @@ TEST_F(AChangeset, IsCheckedForTheMergeWhenItIsQueued) {
     EXPECT_EQ(text_of(payload, "runtime_profile_id"), temp);
 }
 
-// The release that takes it is checked anew, as a whole; that check decides.
+// The release that takes the changeset is checked anew, as a whole; that check decides.
 TEST_F(AChangeset, StaysQueuedWhenItsMergeCheckFails) {
     const std::string id = approved();
     granted(call(queue_changeset, cora, app, id));
@@ -220,8 +220,9 @@ TEST_F(AChangeset, IsQueuedInOrderWithinOneBatch) {
     for (const char* head : {"h1", "h2", "h3"}) ids.push_back(approved(head));
     Batch batch;
     for (const std::string& id : ids) {
-        put(batch, EntityAction{.decide = [caller = cora, app_id = app, id](EntityDesk& desk) {
-                return queue_changeset(desk, caller, app_id, id);
+        put(batch,
+            EntityAction{.decide = [caller = cora, app_id = app, id](EntityChanges& changes) {
+                return queue_changeset(changes, caller, app_id, id);
             }});
     }
     engine.run(batch);
@@ -273,5 +274,5 @@ TEST_F(AChangeset, HasWhoDidWhatInItsHistory) {
     EXPECT_EQ(actors, (std::vector<std::string>{"user:ada", "user:ada", "user:rex", "user:rex"}));
 }
 
-}  // namespace
+}  // namespace changesets_test
 }  // namespace sluice::apps

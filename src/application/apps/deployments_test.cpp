@@ -1,7 +1,7 @@
 #include "support/app_fixture.hpp"
 
 namespace sluice::apps {
-namespace {
+namespace deployments_test {
 
 using namespace std::chrono_literals;
 
@@ -149,5 +149,5 @@ TEST_F(ADeployment, CannotStartWhenItsProfileChangedAfterItsCheck) {
     EXPECT_EQ(jobs_of("deploy_release").front().now.error_code, "GATE_CLOSED");
 }
 
-}  // namespace
+}  // namespace deployments_test
 }  // namespace sluice::apps

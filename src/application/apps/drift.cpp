@@ -3,14 +3,14 @@
 
 #include "application/apps/app_changes.hpp"
 #include "application/apps/app_parts.hpp"
-#include "application/json_values.hpp"
-#include "domain/sha256.hpp"
+#include "domain/values/sha256.hpp"
+#include "json/json_values.hpp"
 
 namespace sluice::apps {
 namespace {
 
-// The ids of the migrations that were applied in the environment under whatever revision of its
-// profile: a database keeps them when its settings change. What the latest report says counts.
+// The ids of the migrations that were applied in the environment under any revision of its profile:
+// a database keeps them when its settings change. The latest report counts.
 std::vector<std::string> applied(std::vector<Entity> migrations, const Entity& environment) {
     std::sort(migrations.begin(), migrations.end(), [](const Entity& a, const Entity& b) {
         return std::pair(time_of(a.attributes, "at"), a.number) <
@@ -64,18 +64,18 @@ Attributes fingerprint(EntityReader& entities, const Entity& environment) {
                    applied(std::move(migrations), environment));
 }
 
-Attributes fingerprint(EntityDesk& desk, const Entity& environment) {
-    const auto profile = profile_of(desk, environment);
+Attributes fingerprint(EntityChanges& changes, const Entity& environment) {
+    const auto profile = profile_of(changes, environment);
     return digests(profile ? profile->attributes : Attributes{},
-                   applied(desk.list(migrations_of(environment), all_of_them), environment));
+                   applied(changes.list(migrations_of(environment), all_of_them), environment));
 }
 
 std::vector<std::string> drifted_parts(EntityReader& entities, const Entity& environment) {
     return differences(environment, fingerprint(entities, environment));
 }
 
-std::vector<std::string> drifted_parts(EntityDesk& desk, const Entity& environment) {
-    return differences(environment, fingerprint(desk, environment));
+std::vector<std::string> drifted_parts(EntityChanges& changes, const Entity& environment) {
+    return differences(environment, fingerprint(changes, environment));
 }
 
 }  // namespace sluice::apps

@@ -1,7 +1,7 @@
 #include "support/app_fixture.hpp"
 
 namespace sluice::apps {
-namespace {
+namespace drift_test {
 
 using Parts = std::vector<std::string>;
 
@@ -181,5 +181,5 @@ TEST_F(Drift, TakesNoNoticeOfReportsThatMakeNoSense) {
     EXPECT_EQ(reader->entities().count({.kind = "migration"}), 0);
 }
 
-}  // namespace
+}  // namespace drift_test
 }  // namespace sluice::apps

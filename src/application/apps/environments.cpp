@@ -6,8 +6,8 @@
 
 #include "application/apps/app_changes.hpp"
 #include "application/apps/app_parts.hpp"
-#include "application/json_values.hpp"
-#include "application/names.hpp"
+#include "application/toolkit/names.hpp"
+#include "json/json_values.hpp"
 
 namespace sluice::apps {
 namespace {
@@ -16,11 +16,11 @@ struct FoundEnvironment {
     Entity app;
     Entity environment;
 };
-Result<FoundEnvironment> find_environment(EntityDesk& desk, const Caller& caller,
+Result<FoundEnvironment> find_environment(EntityChanges& changes, const Caller& caller,
                                           const std::string& app_id, const std::string& id) {
-    auto app = find_app(desk, caller, app_id, Role::config_manager);
+    auto app = find_app(changes, caller, app_id, Role::config_manager);
     if (!app) return app.error();
-    auto environment = find_in_app(desk, *app, "environment", id);
+    auto environment = find_in_app(changes, *app, "environment", id);
     if (!environment) return environment.error();
     return FoundEnvironment{*std::move(app), *std::move(environment)};
 }
@@ -31,34 +31,35 @@ bool is_published(const Entity& release) {
     return std::find(states.begin(), states.end(), release.state) != states.end();
 }
 
-Result<Entity> find_published(EntityDesk& desk, const Entity& app, const std::string& id) {
-    auto release = find_in_app(desk, app, "release", id);
+Result<Entity> find_published(EntityChanges& changes, const Entity& app, const std::string& id) {
+    auto release = find_in_app(changes, app, "release", id);
     if (!release) return refuse("release_id", release.error().message, ErrorCode::not_found);
     if (is_published(*release)) return release;
     return conflict(
         fmt::format("release {} is {}; only a published one can be deployed", id, release->state));
 }
 
-// An environment has one deployment at a time. The refusal says what that one waits for, if it is
-// its check.
-std::optional<Error> refuse_second_deployment(EntityDesk& desk, const Entity& environment) {
+// An environment has one deployment at a time. The refusal names the check that the other
+// deployment waits for, if it does.
+std::optional<Error> refuse_second_deployment(EntityChanges& changes, const Entity& environment) {
     const auto id = text_of(environment.attributes, "active_deployment_id");
     if (!id) return std::nullopt;
-    const auto deployment = desk.find(sibling(environment, "deployment", *id));
+    const auto deployment = changes.find(sibling(environment, "deployment", *id));
     if (!deployment || (deployment->state != "pending" && deployment->state != "running")) {
         return std::nullopt;
     }
     std::string message = fmt::format("deployment {} is {} on environment {}", *id,
                                       deployment->state, environment.key.id);
-    const EntityKind* kind = desk.rules().kinds.find("deployment");
-    if (const auto closed = closed_gate(desk.checks(), desk.looks(), *deployment, *kind, "start")) {
+    const EntityKind* kind = changes.rules().kinds.find("deployment");
+    if (const auto closed =
+            closed_gate(changes.checks(), changes.looks(), *deployment, *kind, "start")) {
         message += ": " + closed->message;
     }
     return conflict(std::move(message));
 }
 
-std::optional<Error> refuse_drift(EntityDesk& desk, const Entity& environment) {
-    const std::vector<std::string> parts = drifted_parts(desk, environment);
+std::optional<Error> refuse_drift(EntityChanges& changes, const Entity& environment) {
+    const std::vector<std::string> parts = drifted_parts(changes, environment);
     if (parts.empty()) return std::nullopt;
     return conflict(
         fmt::format("environment {} has drifted in {} since it was last validated: run its drift "
@@ -66,11 +67,11 @@ std::optional<Error> refuse_drift(EntityDesk& desk, const Entity& environment) {
                     environment.key.id, fmt::join(parts, ", ")));
 }
 
-// What a check of the environment as it is now has to know.
-Attributes check_payload(EntityDesk& desk, const Entity& environment) {
+// The payload of a check of the environment as it is now.
+Attributes check_payload(EntityChanges& changes, const Entity& environment) {
     Attributes payload{{"environment_id", json_string(environment.key.id)},
-                       {"fingerprint", to_json(fingerprint(desk, environment))}};
-    add_profile_of(desk, environment, payload);
+                       {"fingerprint", to_json(fingerprint(changes, environment))}};
+    add_profile_of(changes, environment, payload);
     return payload;
 }
 
@@ -84,88 +85,89 @@ Attributes deployment_attributes(const Entity& environment, const Entity& releas
     return attributes;
 }
 
-// Enqueues the check and, behind it, the deployment itself.
-std::optional<Error> enqueue_deployment(EntityDesk& desk, const Entity& environment,
+// Enqueues the check and, depending on it, the deployment itself.
+std::optional<Error> enqueue_deployment(EntityChanges& changes, const Entity& environment,
                                         Entity& deployment) {
-    Attributes payload = check_payload(desk, environment);
+    Attributes payload = check_payload(changes, environment);
     payload.insert(deployment.attributes.begin(), deployment.attributes.end());
     payload["deployment_id"] = json_string(deployment.key.id);
     const auto check =
-        desk.submit_for(deployment, {.type = "msuite_deploy", .payload = to_json(payload)});
+        changes.submit_for(deployment, {.type = "msuite_deploy", .payload = to_json(payload)});
     if (!check) return check.error();
     deployment.attributes["check_job_id"] = json_string(to_text(*check));
-    const auto job = desk.submit_for(
+    const auto job = changes.submit_for(
         deployment, {.type = "deploy_release",
                      .payload = to_json(payload),
-                     // Also while a worker whose job was canceled has not stopped yet.
+                     // Also while the worker of a canceled job has not stopped yet.
                      .exclusive_keys = {"environment:" + environment.key.id},
                      .depends_on = {*check}});
     if (!job) return job.error();
-    desk.touch(deployment);
+    changes.touch(deployment);
     return std::nullopt;
 }
 
 }  // namespace
 
-Result<EntityAnswer> create_environment(EntityDesk& desk, const Caller& caller,
+Result<EntityAnswer> create_environment(EntityChanges& changes, const Caller& caller,
                                         const std::string& app_id, Attributes attributes) {
-    const auto app = find_app(desk, caller, app_id, Role::config_manager);
+    const auto app = find_app(changes, caller, app_id, Role::config_manager);
     if (!app) return app.error();
-    if (auto refusal = check_profile(desk, *app, attributes, ProfileUse::environment)) {
+    if (auto refusal = check_profile(changes, *app, attributes, ProfileUse::environment)) {
         return *refusal;
     }
-    const auto environment = desk.create(part_of(*app, "environment", std::move(attributes)));
+    const auto environment = changes.create(part_of(*app, "environment", std::move(attributes)));
     if (!environment) return environment.error();
     return EntityAnswer{.entity = *environment};
 }
 
-Result<EntityAnswer> update_environment(EntityDesk& desk, const Caller& caller,
+Result<EntityAnswer> update_environment(EntityChanges& changes, const Caller& caller,
                                         const std::string& app_id, const std::string& id,
-                                        const Attributes& changes) {
-    auto found = find_environment(desk, caller, app_id, id);
+                                        const Attributes& wanted) {
+    auto found = find_environment(changes, caller, app_id, id);
     if (!found) return found.error();
     auto& [app, environment] = *found;
-    if (auto refusal = check_profile(desk, app, changes, ProfileUse::environment)) return *refusal;
-    take_over(environment.attributes, changes);
-    desk.save(environment);
+    if (auto refusal = check_profile(changes, app, wanted, ProfileUse::environment))
+        return *refusal;
+    take_over(environment.attributes, wanted);
+    changes.save(environment);
     return EntityAnswer{.entity = environment};
 }
 
-Result<EntityAnswer> deploy_release(EntityDesk& desk, const Caller& caller,
+Result<EntityAnswer> deploy_release(EntityChanges& changes, const Caller& caller,
                                     const std::string& app_id, const std::string& environment_id,
                                     const std::string& release_id) {
-    auto found = find_environment(desk, caller, app_id, environment_id);
+    auto found = find_environment(changes, caller, app_id, environment_id);
     if (!found) return found.error();
     auto& [app, environment] = *found;
-    const auto release = find_published(desk, app, release_id);
+    const auto release = find_published(changes, app, release_id);
     if (!release) return release.error();
-    if (auto refusal = refuse_second_deployment(desk, environment)) return *refusal;
-    if (auto refusal = refuse_drift(desk, environment)) return *refusal;
+    if (auto refusal = refuse_second_deployment(changes, environment)) return *refusal;
+    if (auto refusal = refuse_drift(changes, environment)) return *refusal;
 
     auto deployment =
-        desk.create(part_of(app, "deployment", deployment_attributes(environment, *release)));
+        changes.create(part_of(app, "deployment", deployment_attributes(environment, *release)));
     if (!deployment) return deployment.error();
-    if (auto refusal = enqueue_deployment(desk, environment, *deployment)) return *refusal;
+    if (auto refusal = enqueue_deployment(changes, environment, *deployment)) return *refusal;
     environment.attributes["active_deployment_id"] = json_string(deployment->key.id);
-    desk.save(environment);
+    changes.save(environment);
     return EntityAnswer{.entity = *deployment, .others = {environment}};
 }
 
-Result<EntityAnswer> check_drift(EntityDesk& desk, const Caller& caller, const std::string& app_id,
-                                 const std::string& environment_id) {
-    auto found = find_environment(desk, caller, app_id, environment_id);
+Result<EntityAnswer> check_drift(EntityChanges& changes, const Caller& caller,
+                                 const std::string& app_id, const std::string& environment_id) {
+    auto found = find_environment(changes, caller, app_id, environment_id);
     if (!found) return found.error();
     Entity& environment = found->environment;
-    // Told as its job_id, but not kept as that: it is none that the environment moves with.
-    const auto job = desk.submit({.tenant = environment.key.tenant,
-                                  .project = environment.parent,
-                                  .type = "runtime_profile_drift_check",
-                                  .payload = to_json(check_payload(desk, environment)),
-                                  .entity_type = environment.key.kind,
-                                  .entity_id = environment.key.id});
+    // Answered as its job_id, but not kept as that: the environment does not move with this job.
+    const auto job = changes.submit({.tenant = environment.key.tenant,
+                                     .project = environment.parent,
+                                     .type = "runtime_profile_drift_check",
+                                     .payload = to_json(check_payload(changes, environment)),
+                                     .entity_type = environment.key.kind,
+                                     .entity_id = environment.key.id});
     if (!job) return job.error();
     environment.attributes["drift_check_job_id"] = json_string(to_text(*job));
-    desk.save(environment, "drift_check");
+    changes.save(environment, "drift_check");
     EntityAnswer answer{.entity = environment};
     answer.entity->attributes["job_id"] = json_string(to_text(*job));
     return answer;

@@ -1,11 +1,11 @@
-// What must not be possible, although somebody who can reach the engine would like it.
+// Attacks by callers that can reach the engine, which must all fail.
 #include <gtest/gtest.h>
 
-#include "application/entity_requests.hpp"
+#include "application/entities/entity_requests.hpp"
 #include "support/app_fixture.hpp"
 
 namespace sluice::apps {
-namespace {
+namespace hardening_test {
 
 using namespace std::chrono_literals;
 
@@ -106,7 +106,7 @@ TEST_F(Hardening, TheCheckOfAnEarlierAssemblyDoesNotOpenTheGateOfALaterOne) {
     queued("h1");
     const std::string id = draft_release();
     granted(call(assemble_release, cora, app, id));
-    run("release_assemble");  // which says nothing of a head_sha
+    run("release_assemble");  // its result has no head_sha
     run("msuite_merge");
     queued("h2");
     granted(call(assemble_release, cora, app, id));
@@ -150,5 +150,5 @@ TEST_F(Hardening, ANodeRecordHasNothingThatAnsibleWouldEvaluate) {
     }
 }
 
-}  // namespace
+}  // namespace hardening_test
 }  // namespace sluice::apps

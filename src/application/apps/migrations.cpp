@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include "application/apps/app_parts.hpp"
-#include "application/json_values.hpp"
-#include "application/names.hpp"
+#include "application/toolkit/names.hpp"
 #include "json/json_reader.hpp"
+#include "json/json_values.hpp"
 
 namespace sluice::apps {
 namespace {
@@ -13,7 +13,8 @@ struct ReportedMigration {
     std::string status;
 };
 
-// What the job says about migrations; what is not of the form [{"id","status"}] says nothing.
+// The migrations in the job's result; entries that are not of the form {"id","status"} are left
+// out.
 std::vector<ReportedMigration> reported(const Job& job) {
     std::vector<ReportedMigration> migrations;
     const Attributes result = json_members(job.now.result);
@@ -30,13 +31,13 @@ std::vector<ReportedMigration> reported(const Job& job) {
     return migrations;
 }
 
-// Where the job has run migrations: in an environment, or in one that lives for a while.
-std::string place_of(const Job& job, const Attributes& payload) {
+// The id of the environment or temp environment in which the job has run migrations.
+std::string env_id_of(const Job& job, const Attributes& payload) {
     if (auto id = text_of(payload, "environment_id")) return *id;
     return job.spec->entity_id;
 }
 
-// The profile under which it ran, as it was told.
+// The profile that the job's payload names.
 Attributes profile_in(const Attributes& payload) {
     Attributes profile{{"profile_revision", "0"}};
     if (const auto id = text_of(payload, "runtime_profile_id")) {
@@ -47,23 +48,25 @@ Attributes profile_in(const Attributes& payload) {
     return profile;
 }
 
-void put(EntityDesk& desk, const EntityKey& key, const std::string& app_id, Attributes attributes) {
-    auto migration = desk.find(key);
-    if (migration && migration->parent != app_id) return;  // of another app's environment
+void put(EntityChanges& changes, const EntityKey& key, const std::string& app_id,
+         Attributes attributes) {
+    auto migration = changes.find(key);
+    if (migration && migration->parent != app_id) return;  // of an environment of another app
     if (migration) {
         migration->attributes = std::move(attributes);
-        desk.save(*migration, "reported");
+        changes.save(*migration, "reported");
         return;
     }
-    // One whose name is too long together with its place is not kept; the job's result has it.
-    (void)desk.create({.key = key, .parent = app_id, .attributes = std::move(attributes)});
+    // A migration whose name is too long together with the environment's is not kept; the job's
+    // result has it.
+    (void)changes.create({.key = key, .parent = app_id, .attributes = std::move(attributes)});
 }
 
 EntityKey key_of(const Job& job, const Attributes& payload, const std::string& id) {
     const Attributes profile = profile_in(payload);
     return {
         job.spec->tenant, "migration",
-        fmt::format("{}:{}:{}", place_of(job, payload), json_of(profile, "profile_revision"), id)};
+        fmt::format("{}:{}:{}", env_id_of(job, payload), json_of(profile, "profile_revision"), id)};
 }
 
 }  // namespace
@@ -74,19 +77,19 @@ std::vector<EntityKey> reported_migrations(const Job& job, const Attributes& pay
     return keys;
 }
 
-void record_migrations(EntityDesk& desk, const Job& job, const Attributes& payload) {
+void record_migrations(EntityChanges& changes, const Job& job, const Attributes& payload) {
     const std::vector<ReportedMigration> migrations = reported(job);
     if (migrations.empty()) return;
-    if (!desk.looks().find_one({job.spec->tenant, "app", job.spec->project})) return;
+    if (!changes.looks().find_one({job.spec->tenant, "app", job.spec->project})) return;
     const Attributes profile = profile_in(payload);
     for (const auto& [id, status] : migrations) {
-        Attributes attributes{{"environment_id", json_string(place_of(job, payload))},
+        Attributes attributes{{"environment_id", json_string(env_id_of(job, payload))},
                               {"migration_id", json_string(id)},
                               {"status", json_string(status)},
-                              {"at", json_time(desk.now())},
+                              {"at", json_time(changes.now())},
                               {"job_id", json_string(to_text(job.spec->id))}};
         attributes.insert(profile.begin(), profile.end());
-        put(desk, key_of(job, payload, id), job.spec->project, std::move(attributes));
+        put(changes, key_of(job, payload, id), job.spec->project, std::move(attributes));
     }
 }
 

@@ -3,11 +3,11 @@
 
 #include "application/apps/app_changes.hpp"
 #include "application/apps/app_parts.hpp"
-#include "application/json_values.hpp"
-#include "application/names.hpp"
-#include "application/secret_marks.hpp"
-#include "domain/sha256.hpp"
+#include "application/secrets/secret_marks.hpp"
+#include "application/toolkit/names.hpp"
+#include "domain/values/sha256.hpp"
 #include "json/json_reader.hpp"
+#include "json/json_values.hpp"
 
 namespace sluice::apps {
 namespace {
@@ -24,8 +24,8 @@ std::string canonical(JsonReader& reader) {
         }
         case JsonReader::Kind::array: {
             std::string out = "[";
-            reader.array([&](std::size_t place) {
-                if (place > 0) out.push_back(',');
+            reader.array([&](std::size_t index) {
+                if (index > 0) out.push_back(',');
                 out += canonical(reader);
             });
             return out + "]";
@@ -51,20 +51,20 @@ std::optional<Error> settle_objects(Attributes& attributes) {
     return std::nullopt;
 }
 
-// Callers see "***" in place of a value whose name marks it as a secret. One that sends it back
-// means the value that is there.
-Result<std::string> with_kept_secrets(const std::string& place, const std::string& value,
+// Callers see "***" instead of a value whose name marks it as a secret. A caller that sends it back
+// means the present value.
+Result<std::string> with_kept_secrets(const std::string& pointer, const std::string& value,
                                       const std::string& before) {
     if (value == json_string(secret_stand_in)) {
         if (!before.empty()) return before;
-        return refuse(place, "stands for a secret that is not here; send its value");
+        return refuse(pointer, "stands for a secret that is not here; send its value");
     }
     if (!value.starts_with('{')) return value;
     Attributes members = json_members(value);
     const Attributes members_before = json_members(before);
     for (auto& [name, member] : members) {
         const auto known = members_before.find(name);
-        auto kept = with_kept_secrets(place + '/' + name, member,
+        auto kept = with_kept_secrets(pointer + '/' + name, member,
                                       known == members_before.end() ? "" : known->second);
         if (!kept) return kept.error();
         member = *std::move(kept);
@@ -85,8 +85,8 @@ std::optional<Error> keep_secrets(Attributes& attributes, const Attributes& befo
     return std::nullopt;
 }
 
-// Secrets are kept as digests, from which they cannot be read. The profile's id goes into them, so
-// that nobody sees that two profiles have the same secret.
+// Secrets are kept as digests, from which they cannot be read. The digest includes the profile's
+// id, so that two profiles with the same secret have different digests.
 Result<std::string> sealed(const std::string& profile_id, std::string_view secrets) {
     Attributes kept;
     for (const auto& [name, value] : json_members(secrets)) {
@@ -116,38 +116,38 @@ bool differs_in_runtime(const Attributes& before, const Attributes& after) {
 
 }  // namespace
 
-Result<EntityAnswer> create_profile(EntityDesk& desk, const Caller& caller,
+Result<EntityAnswer> create_profile(EntityChanges& changes, const Caller& caller,
                                     const std::string& app_id, Attributes attributes) {
-    const auto app = find_app(desk, caller, app_id, Role::config_manager);
+    const auto app = find_app(changes, caller, app_id, Role::config_manager);
     if (!app) return app.error();
     if (auto refusal = check_kind(attributes)) return *refusal;
     if (auto refusal = settle_objects(attributes)) return *refusal;
     if (auto refusal = keep_secrets(attributes, {})) return *refusal;
     attributes["profile_revision"] = std::to_string(first_revision);
     const auto secrets = attributes.extract("secrets");
-    auto profile = desk.create(part_of(*app, "runtime_profile", std::move(attributes)));
+    auto profile = changes.create(part_of(*app, "runtime_profile", std::move(attributes)));
     if (!profile) return profile.error();
     if (secrets) {
         auto kept = sealed(profile->key.id, secrets.mapped());
         if (!kept) return kept.error();
         profile->attributes["secrets"] = *std::move(kept);
-        desk.save(*profile, "secrets_sealed");
+        changes.save(*profile, "secrets_sealed");
     }
     return EntityAnswer{.entity = *profile};
 }
 
-Result<EntityAnswer> update_profile(EntityDesk& desk, const Caller& caller,
+Result<EntityAnswer> update_profile(EntityChanges& changes, const Caller& caller,
                                     const std::string& app_id, const std::string& id,
-                                    const Attributes& changes) {
-    const auto app = find_app(desk, caller, app_id, Role::config_manager);
+                                    const Attributes& wanted) {
+    const auto app = find_app(changes, caller, app_id, Role::config_manager);
     if (!app) return app.error();
-    auto profile = find_in_app(desk, *app, "runtime_profile", id);
+    auto profile = find_in_app(changes, *app, "runtime_profile", id);
     if (!profile) return profile.error();
-    if (changes.contains("kind") &&
-        json_of(changes, "kind") != json_of(profile->attributes, "kind")) {
+    if (wanted.contains("kind") &&
+        json_of(wanted, "kind") != json_of(profile->attributes, "kind")) {
         return refuse("kind", "cannot change: environments rely on it");
     }
-    Attributes settled = changes;
+    Attributes settled = wanted;
     if (auto refusal = settle_objects(settled)) return *refusal;
     if (auto refusal = keep_secrets(settled, profile->attributes)) return *refusal;
     if (const auto secrets = settled.find("secrets");
@@ -162,7 +162,7 @@ Result<EntityAnswer> update_profile(EntityDesk& desk, const Caller& caller,
         const auto revision = integer_of(before, "profile_revision").value_or(0);
         profile->attributes["profile_revision"] = std::to_string(revision + 1);
     }
-    desk.save(*profile);
+    changes.save(*profile);
     return EntityAnswer{.entity = *profile};
 }
 

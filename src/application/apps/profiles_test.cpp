@@ -1,12 +1,12 @@
 #include "support/app_fixture.hpp"
 
 namespace sluice::apps {
-namespace {
+namespace profiles_test {
 
 class AProfile : public AppFixture {
   protected:
-    std::int64_t revision_after(const Attributes& changes) {
-        const Entity changed = granted(call(update_profile, cora, app, id, changes));
+    std::int64_t revision_after(const Attributes& wanted) {
+        const Entity changed = granted(call(update_profile, cora, app, id, wanted));
         return integer_of(changed.attributes, "profile_revision").value();
     }
 
@@ -100,5 +100,5 @@ TEST_F(AProfile, FitsEnvironmentsByItsKind) {
               ErrorCode::invalid);
 }
 
-}  // namespace
+}  // namespace profiles_test
 }  // namespace sluice::apps

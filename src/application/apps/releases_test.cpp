@@ -3,7 +3,7 @@
 #include "support/app_fixture.hpp"
 
 namespace sluice::apps {
-namespace {
+namespace releases_test {
 
 using Ids = std::vector<std::string>;
 
@@ -115,7 +115,7 @@ TEST_F(ARelease, IsCheckedAgainstEachEnvironmentProfile) {
 }
 
 TEST_F(ARelease, IsPublishedOnceItsMergeCheckHasSucceeded) {
-    const std::string changeset = queued();  // whose own merge check has succeeded
+    const std::string changeset = queued();  // its own merge check has succeeded
     const std::string id = validated_release();
 
     const auto early = call(publish_release, cora, app, id);
@@ -208,5 +208,5 @@ TEST_F(ARelease, CanBeRolledBackOnceItIsOut) {
     EXPECT_EQ(state("release", id), "rolled_back");
 }
 
-}  // namespace
+}  // namespace releases_test
 }  // namespace sluice::apps

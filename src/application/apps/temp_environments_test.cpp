@@ -1,7 +1,7 @@
 #include "support/app_fixture.hpp"
 
 namespace sluice::apps {
-namespace {
+namespace temp_environments_test {
 
 using namespace std::chrono_literals;
 
@@ -123,5 +123,5 @@ TEST_F(ATempEnvironment, RefusesWhatMakesNoSense) {
     active({{"ttl_seconds", "2592000"}});
 }
 
-}  // namespace
+}  // namespace temp_environments_test
 }  // namespace sluice::apps

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "application/contract_rules.hpp"
+#include "application/toolkit/contract_rules.hpp"
 
 namespace sluice::deploy {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "application/deploy/placements.hpp"
-#include "application/json_values.hpp"
+#include "json/json_values.hpp"
 
 namespace sluice::deploy {
 namespace {
@@ -18,10 +18,10 @@ JobId first_listed(const Entity& app) {
 }
 
 // The refusal while a job that was created before for this app has not ended.
-std::optional<Error> refuse_second(EntityDesk& desk, const Entity& app) {
+std::optional<Error> refuse_second(EntityChanges& changes, const Entity& app) {
     JobFilter active = active_jobs_of(app.key.id);
     active.type = build_and_deploy;
-    const std::vector<Job> jobs = desk.jobs().list(active, newest, 1);
+    const std::vector<Job> jobs = changes.jobs().list(active, newest, 1);
     if (jobs.empty()) return std::nullopt;
     return Error{ErrorCode::conflict,
                  fmt::format("app {} has an active {} job already: {}", app.key.id,
@@ -35,9 +35,9 @@ EntityKey app_key(const std::string& app_id) {
     return {.kind = app_kind, .id = app_id};
 }
 
-Result<Entity> found_or_created(EntityDesk& desk, const EntityKey& key) {
-    if (auto found = desk.find(key)) return *std::move(found);
-    return desk.create({.key = key});
+Result<Entity> found_or_created(EntityChanges& changes, const EntityKey& key) {
+    if (auto found = changes.find(key)) return *std::move(found);
+    return changes.create({.key = key});
 }
 
 bool is_deploy_job(const Job& job) {
@@ -68,26 +68,26 @@ NewJob make_deploy_job(NewDeployJob wanted) {
     return job;
 }
 
-Result<EntityAnswer> create_job(EntityDesk& desk, const NewJob& wanted) {
+Result<EntityAnswer> create_job(EntityChanges& changes, const NewJob& wanted) {
     EntityAnswer answer;
     if (wanted.entity_id.empty()) {
-        const auto id = desk.submit(wanted);
+        const auto id = changes.submit(wanted);
         if (!id) return id.error();
         return answer;
     }
-    auto app = found_or_created(desk, app_key(wanted.entity_id));
+    auto app = found_or_created(changes, app_key(wanted.entity_id));
     if (!app) return app.error();
     const bool is_alone = wanted.type == build_and_deploy;
     if (is_alone) {
-        if (auto refusal = refuse_second(desk, *app)) return *std::move(refusal);
+        if (auto refusal = refuse_second(changes, *app)) return *std::move(refusal);
     }
-    const auto id = desk.submit(wanted);
+    const auto id = changes.submit(wanted);
     if (!id) return id.error();
     if (is_alone) {
         app->attributes[active_job] = json_string(to_text(*id));
-        desk.save(*app, "job_created");
+        changes.save(*app, "job_created");
     }
-    if (auto node = place(desk, *app)) answer.others.push_back(*std::move(node));
+    if (auto node = place(changes, *app)) answer.others.push_back(*std::move(node));
     answer.entity = *std::move(app);
     return answer;
 }
@@ -112,10 +112,10 @@ JobFilter listed_jobs_of(EntityReader& entities, const std::string& app_id) {
     return filter;
 }
 
-Result<Purged> purge_app(EntityDesk& desk, const std::string& app_id) {
-    auto app = desk.find(app_key(app_id));
+Result<Purged> purge_app(EntityChanges& changes, const std::string& app_id) {
+    auto app = changes.find(app_key(app_id));
     if (!app) return Purged{};
-    const std::vector<Job> active = desk.jobs().list(active_jobs_of(app_id), newest, 1);
+    const std::vector<Job> active = changes.jobs().list(active_jobs_of(app_id), newest, 1);
     if (!active.empty()) {
         return Error{
             ErrorCode::conflict,
@@ -125,16 +125,16 @@ Result<Purged> purge_app(EntityDesk& desk, const std::string& app_id) {
     }
     JobFilter listed = jobs_of(app_id);
     listed.from = first_listed(*app);
-    Purged purged{.jobs = desk.jobs().count(listed), .placements = app->parent.empty() ? 0 : 1};
+    Purged purged{.jobs = changes.jobs().count(listed), .placements = app->parent.empty() ? 0 : 1};
     purged.runs = purged.jobs + purged.placements > 0 ? 1 : 0;
     if (purged.runs == 0) return purged;
-    if (const auto last = desk.jobs().list(listed, newest, 1); !last.empty()) {
+    if (const auto last = changes.jobs().list(listed, newest, 1); !last.empty()) {
         app->attributes[purged_attribute] = json_string(to_text(last.front().spec->id));
     }
     const std::string detail = fmt::format(R"({{"jobs":{},"from":{}}})", purged.jobs,
                                            json_string(std::exchange(app->parent, "")));
     app->attributes.erase(active_job);
-    desk.save(*app, "purged", detail);
+    changes.save(*app, "purged", detail);
     return purged;
 }
 

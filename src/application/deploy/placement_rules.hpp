@@ -2,17 +2,17 @@
 
 #include <chrono>
 
-#include "domain/time.hpp"
+#include "domain/values/time.hpp"
 
 namespace sluice::deploy {
 
-// By what a node is chosen for an app that is on none.
+// How a node is chosen for an app that is on none.
 enum class PlacementStrategy {
     hash,        // of the app's id
     disk_aware,  // the node with the most free disk
 };
 
-// What the operator has laid down about runtime nodes.
+// The operator's settings about runtime nodes.
 struct PlacementRules {
     PlacementStrategy strategy = PlacementStrategy::hash;
     Duration node_memory = std::chrono::seconds(60);  // the age of a healthy node's last heartbeat

@@ -7,10 +7,10 @@
 #include "support/test_engine.hpp"
 
 namespace sluice::deploy {
-namespace {
+namespace placements_test {
 
 using namespace std::chrono_literals;
-using Decide = std::function<Result<EntityAnswer>(EntityDesk&)>;
+using Decide = std::function<Result<EntityAnswer>(EntityChanges&)>;
 
 void change(TestEngine& engine, Decide decide) {
     const auto answer = engine.ask(EntityAction{.decide = std::move(decide)});
@@ -18,21 +18,21 @@ void change(TestEngine& engine, Decide decide) {
 }
 
 void beat(TestEngine& engine, const std::string& name, std::optional<double> free = std::nullopt) {
-    const NodeWords words{.name = name,
-                          .agent_base_url = "http://" + name,
-                          .gateway_base_url = "https://" + name,
-                          .disk_free_pct = free};
-    change(engine, [=](EntityDesk& desk) { return note_heartbeat(desk, words); });
+    const NodeUpdate given{.name = name,
+                           .agent_base_url = "http://" + name,
+                           .gateway_base_url = "https://" + name,
+                           .disk_free_pct = free};
+    change(engine, [=](EntityChanges& changes) { return note_heartbeat(changes, given); });
 }
 
 JobId create(TestEngine& engine, const std::string& app) {
     const NewJob job = make_deploy_job({.type = build_and_deploy, .app_id = app});
-    const auto made =
-        engine.ask(EntityAction{.decide = [=](EntityDesk& desk) { return create_job(desk, job); }});
+    const auto made = engine.ask(
+        EntityAction{.decide = [=](EntityChanges& changes) { return create_job(changes, job); }});
     return made->jobs.front().spec->id;
 }
 
-std::string place_of(Store& store, const std::string& app) {
+std::string node_of(Store& store, const std::string& app) {
     const auto entity = store.reader()->entities().find_one(app_key(app));
     return entity ? entity->parent : "";
 }
@@ -49,20 +49,20 @@ TEST(Placements, AnAppIsPlacedWhenItsJobIsCreated) {
 
     create(engine, "app");
 
-    EXPECT_EQ(place_of(engine.store(), "app"), "n1");
+    EXPECT_EQ(node_of(engine.store(), "app"), "n1");
 }
 
 TEST(Placements, AClaimPlacesAnAppThatIsOnNoNodeInItsOwnTransaction) {
     TestEngine engine;
     const JobId id = create(engine, "app");
     create(engine, "other");
-    EXPECT_EQ(place_of(engine.store(), "app"), "") << "there was no node yet";
+    EXPECT_EQ(node_of(engine.store(), "app"), "") << "there was no node yet";
     beat(engine, "n1");
 
     EXPECT_EQ(engine.claim(deploys, 2).size(), 2u);
 
-    EXPECT_EQ(place_of(engine.store(), "app"), "n1");
-    EXPECT_EQ(place_of(engine.store(), "other"), "n1");
+    EXPECT_EQ(node_of(engine.store(), "app"), "n1");
+    EXPECT_EQ(node_of(engine.store(), "other"), "n1");
     const EntityEvent placed = events(engine, "app").back();
     EXPECT_EQ(placed.action, "placed");
     EXPECT_EQ(placed.actor, "worker:worker");
@@ -78,7 +78,7 @@ std::pair<bool, bool> after_death(FaultyStore::Moment moment, int uses) {
     beat(engine, "n1");
     store.die_next(moment, uses);
     EXPECT_THROW(engine.claim(deploys), ProcessDied);
-    return {memory.reader()->find_one(id)->lease.has_value(), place_of(memory, "app") == "n1"};
+    return {memory.reader()->find_one(id)->lease.has_value(), node_of(memory, "app") == "n1"};
 }
 
 TEST(Placements, NoDeathLeavesALeaseWithoutAPlace) {
@@ -101,7 +101,7 @@ TEST(Placements, AnAppThatWasPlacedIsNotWrittenAgainByAClaim) {
 
 TEST(Placements, ByFreeDiskGoWhereThereIsMost) {
     Rules rules;
-    rules.placement.strategy = PlacementStrategy::disk_aware;
+    rules.settings.put(PlacementRules{.strategy = PlacementStrategy::disk_aware});
     MemoryStore store;
     Engine engine(store, {.rules = &rules});
     const auto ask = [&](Decide decide) {
@@ -113,16 +113,16 @@ TEST(Placements, ByFreeDiskGoWhereThereIsMost) {
     };
     for (const auto& [name, free] :
          std::map<std::string, std::optional<double>>{{"a", std::nullopt}, {"b", 9.5}, {"c", 80}}) {
-        const NodeWords words{.name = name,
-                              .agent_base_url = "http://" + name,
-                              .gateway_base_url = "https://" + name,
-                              .disk_free_pct = free};
-        ask([=](EntityDesk& desk) { return note_heartbeat(desk, words); });
+        const NodeUpdate given{.name = name,
+                               .agent_base_url = "http://" + name,
+                               .gateway_base_url = "https://" + name,
+                               .disk_free_pct = free};
+        ask([=](EntityChanges& changes) { return note_heartbeat(changes, given); });
     }
     for (const char* app : {"x", "y", "z"}) {
         const NewJob job = make_deploy_job({.type = build_and_deploy, .app_id = app});
-        ask([=](EntityDesk& desk) { return create_job(desk, job); });
-        EXPECT_EQ(place_of(store, app), "c");
+        ask([=](EntityChanges& changes) { return create_job(changes, job); });
+        EXPECT_EQ(node_of(store, app), "c");
     }
 }
 
@@ -130,23 +130,25 @@ TEST(Placements, AnAppMayBeMovedToAnyNodeThatIsEnabled) {
     TestEngine engine;
     beat(engine, "n1");
     create(engine, "app");
-    change(engine, [](EntityDesk& desk) { return put_node(desk, {.name = "mute"}); });
-    change(engine,
-           [](EntityDesk& desk) { return put_node(desk, {.name = "off", .enabled = false}); });
+    change(engine, [](EntityChanges& changes) { return put_node(changes, {.name = "mute"}); });
+    change(engine, [](EntityChanges& changes) {
+        return put_node(changes, {.name = "off", .enabled = false});
+    });
 
-    change(engine, [](EntityDesk& desk) { return reassign_app(desk, "app", "2"); });
-    EXPECT_EQ(place_of(engine.store(), "app"), "mute");
-    change(engine, [](EntityDesk& desk) { return reassign_app(desk, "new", "n1"); });
-    EXPECT_EQ(place_of(engine.store(), "new"), "n1");
-    EXPECT_EQ(refusal(engine.ask(EntityAction{
-                  .decide = [](EntityDesk& desk) { return reassign_app(desk, "app", "off"); }})),
-              ErrorCode::conflict);
+    change(engine, [](EntityChanges& changes) { return reassign_app(changes, "app", "2"); });
+    EXPECT_EQ(node_of(engine.store(), "app"), "mute");
+    change(engine, [](EntityChanges& changes) { return reassign_app(changes, "new", "n1"); });
+    EXPECT_EQ(node_of(engine.store(), "new"), "n1");
+    EXPECT_EQ(
+        refusal(engine.ask(EntityAction{
+            .decide = [](EntityChanges& changes) { return reassign_app(changes, "app", "off"); }})),
+        ErrorCode::conflict);
 }
 
 Result<Purged> purge(TestEngine& engine, const std::string& app) {
     Result<Purged> purged = Purged{};
-    (void)engine.ask(EntityAction{.decide = [&](EntityDesk& desk) -> Result<EntityAnswer> {
-        purged = purge_app(desk, app);
+    (void)engine.ask(EntityAction{.decide = [&](EntityChanges& changes) -> Result<EntityAnswer> {
+        purged = purge_app(changes, app);
         if (!purged) return purged.error();
         return EntityAnswer{};
     }});
@@ -175,7 +177,7 @@ TEST(Purge, TakesEndedJobsOffTheListAndTheAppOffItsNode) {
     EXPECT_EQ(purged->runs, 1);
     EXPECT_EQ(purged->placements, 1);
     EXPECT_TRUE(listed(engine, "app").empty());
-    EXPECT_EQ(place_of(engine.store(), "app"), "");
+    EXPECT_EQ(node_of(engine.store(), "app"), "");
     EXPECT_EQ(engine.find(first).now.state, JobState::succeeded) << "history keeps it";
     EXPECT_EQ(events(engine, "app").back().action, "purged");
 
@@ -187,5 +189,5 @@ TEST(Purge, TakesEndedJobsOffTheListAndTheAppOffItsNode) {
     EXPECT_EQ(purge(engine, "unknown")->runs, 0);
 }
 
-}  // namespace
+}  // namespace placements_test
 }  // namespace sluice::deploy

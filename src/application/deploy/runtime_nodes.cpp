@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "application/json_values.hpp"
+#include "json/json_values.hpp"
 
 namespace sluice::deploy {
 namespace {
@@ -33,57 +33,59 @@ std::optional<double> real_of(const Attributes& attributes, std::string_view nam
     return number;
 }
 
-// Takes over what was said; answers whether that changes anything that its history tells of.
-bool take_over(Entity& node, const NodeWords& words) {
+// Applies a message about the node; returns whether its history is to tell of a change.
+bool take_over(Entity& node, const NodeUpdate& update) {
     Attributes& said = node.attributes;
     const Attributes before = said;
-    if (words.agent_base_url) said[agent_attribute] = json_string(*words.agent_base_url);
-    if (words.gateway_base_url) said[gateway_attribute] = json_string(*words.gateway_base_url);
-    if (words.enabled) said[enabled_attribute] = *words.enabled ? "true" : "false";
-    if (words.weight) said[weight_attribute] = std::to_string(*words.weight);
+    if (update.agent_base_url) said[agent_attribute] = json_string(*update.agent_base_url);
+    if (update.gateway_base_url) said[gateway_attribute] = json_string(*update.gateway_base_url);
+    if (update.enabled) said[enabled_attribute] = *update.enabled ? "true" : "false";
+    if (update.weight) said[weight_attribute] = std::to_string(*update.weight);
     return said != before;
 }
 
-// What changes with every heartbeat.
-void take_measures(Entity& node, const NodeWords& words) {
+// Values that change with every heartbeat.
+void take_measures(Entity& node, const NodeUpdate& update) {
     Attributes& said = node.attributes;
-    if (words.disk_free_pct) said[disk_pct_attribute] = fmt::format("{}", *words.disk_free_pct);
-    if (words.disk_free_bytes) said[disk_bytes_attribute] = std::to_string(*words.disk_free_bytes);
-    if (words.container_count) said[containers_attribute] = std::to_string(*words.container_count);
+    if (update.disk_free_pct) said[disk_pct_attribute] = fmt::format("{}", *update.disk_free_pct);
+    if (update.disk_free_bytes)
+        said[disk_bytes_attribute] = std::to_string(*update.disk_free_bytes);
+    if (update.container_count)
+        said[containers_attribute] = std::to_string(*update.container_count);
 }
 
-// The entity that counts is kept from changing until the commit, so that no two nodes get the same.
-Result<std::int64_t> next_number(EntityDesk& desk) {
-    std::optional<Entity> numbers = desk.find(numbers_key);
+// The entity that counts is locked until the commit, so that no two nodes get the same number.
+Result<std::int64_t> next_number(EntityChanges& changes) {
+    std::optional<Entity> numbers = changes.find(numbers_key);
     if (!numbers) {
-        auto created = desk.create({.key = numbers_key});
+        auto created = changes.create({.key = numbers_key});
         if (!created) return created.error();
         numbers = *std::move(created);
     }
     const std::int64_t number = integer_of(numbers->attributes, "last").value_or(0) + 1;
     numbers->attributes["last"] = std::to_string(number);
-    desk.touch(*numbers);
+    changes.touch(*numbers);
     return number;
 }
 
 // The node, added if need be, with a number. It is not saved.
-Result<Entity> numbered_node(EntityDesk& desk, const NodeWords& words) {
-    std::optional<Entity> node = desk.find(node_key(words.name));
+Result<Entity> numbered_node(EntityChanges& changes, const NodeUpdate& update) {
+    std::optional<Entity> node = changes.find(node_key(update.name));
     if (!node) {
-        NewEntity wanted{.key = node_key(words.name)};
+        NewEntity wanted{.key = node_key(update.name)};
         Entity blank;
-        take_over(blank, words);
+        take_over(blank, update);
         wanted.attributes = std::move(blank.attributes);
         wanted.attributes.try_emplace(enabled_attribute, "true");
-        auto added = desk.create(std::move(wanted));
+        auto added = changes.create(std::move(wanted));
         if (!added) return added.error();
         node = *std::move(added);
     }
     if (!node->attributes.contains(id_attribute)) {
-        const auto number = next_number(desk);
+        const auto number = next_number(changes);
         if (!number) return number.error();
         node->attributes[id_attribute] = std::to_string(*number);
-        desk.touch(*node);
+        changes.touch(*node);
     }
     return *std::move(node);
 }
@@ -126,30 +128,30 @@ RuntimeNode to_node(const Entity& entity) {
             .container_count = integer_of(said, containers_attribute)};
 }
 
-Result<EntityAnswer> note_heartbeat(EntityDesk& desk, const NodeWords& words) {
-    auto node = numbered_node(desk, words);
+Result<EntityAnswer> note_heartbeat(EntityChanges& changes, const NodeUpdate& update) {
+    auto node = numbered_node(changes, update);
     if (!node) return node.error();
-    const bool is_news = take_over(*node, words);
-    take_measures(*node, words);
-    node->attributes[heartbeat_attribute] = json_time(desk.now());
+    const bool is_news = take_over(*node, update);
+    take_measures(*node, update);
+    node->attributes[heartbeat_attribute] = json_time(changes.now());
     if (is_news) {
-        desk.save(*node);
+        changes.save(*node);
     } else {
-        desk.touch(*node);
+        changes.touch(*node);
     }
     return changed(*std::move(node));
 }
 
-Result<EntityAnswer> put_node(EntityDesk& desk, const NodeWords& words) {
-    auto node = numbered_node(desk, words);
+Result<EntityAnswer> put_node(EntityChanges& changes, const NodeUpdate& update) {
+    auto node = numbered_node(changes, update);
     if (!node) return node.error();
-    if (take_over(*node, words)) desk.save(*node);
+    if (take_over(*node, update)) changes.save(*node);
     return changed(*std::move(node));
 }
 
-Result<EntityAnswer> set_enabled(EntityDesk& desk, const std::string& name, bool enabled) {
-    if (!desk.find(node_key(name))) return no_node(name);
-    return put_node(desk, {.name = name, .enabled = enabled});
+Result<EntityAnswer> set_enabled(EntityChanges& changes, const std::string& name, bool enabled) {
+    if (!changes.find(node_key(name))) return no_node(name);
+    return put_node(changes, {.name = name, .enabled = enabled});
 }
 
 std::optional<Entity> find_node(EntityReader& entities, const std::string& number_or_name) {

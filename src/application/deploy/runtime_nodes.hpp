@@ -3,27 +3,27 @@
 #include <optional>
 #include <string>
 
-#include "application/entity_desk.hpp"
+#include "application/entities/entity_changes.hpp"
 
 // The machines that deployed apps run on. placements.hpp says which app is on which.
 namespace sluice::deploy {
 
 inline constexpr const char* node_kind = "runtime_node";
-inline constexpr int nodes_max = 1000;  // more are not looked at
+inline constexpr int nodes_max = 1000;  // more are not read
 inline constexpr int usual_weight = 100;
 
 EntityKey node_key(const std::string& name);
 
 enum class NodeHealth {
     healthy,    // apps can be put on it
-    stale,      // its agent was not heard of lately
+    stale,      // its agent sent no heartbeat lately
     draining,   // it is disabled
     unhealthy,  // one of its addresses is not known
 };
 
 struct RuntimeNode {
-    // Small, its own among the nodes of its tenant, and never given again. A node from before nodes
-    // had numbers gets one when something is said about it.
+    // Small, unique among the nodes of its tenant, and never given again. A node from before nodes
+    // had numbers gets one with the next message about it.
     std::optional<std::int64_t> id{};
     std::string name{};
     std::string agent_base_url{};
@@ -31,7 +31,7 @@ struct RuntimeNode {
     bool enabled = true;
     std::int64_t weight = usual_weight;
     std::optional<Timestamp> last_heartbeat_at{};
-    // Measured by its agent, if the agent said so.
+    // Measured by its agent, if the agent sent it.
     std::optional<double> disk_free_pct{};
     std::optional<std::int64_t> disk_free_bytes{};
     std::optional<std::int64_t> container_count{};
@@ -44,8 +44,8 @@ struct RuntimeNode {
 };
 RuntimeNode to_node(const Entity& entity);
 
-// What is said about a node; what is not said stays as it is.
-struct NodeWords {
+// A message about a node; fields that are not set stay as they are.
+struct NodeUpdate {
     std::string name{};
     std::optional<std::string> agent_base_url{};
     std::optional<std::string> gateway_base_url{};
@@ -56,19 +56,19 @@ struct NodeWords {
     std::optional<std::int64_t> container_count{};
 };
 
-// The node's agent is alive. A node that nobody knew is added.
-Result<EntityAnswer> note_heartbeat(EntityDesk& desk, const NodeWords& words);
+// The node's agent is alive. An unknown node is added.
+Result<EntityAnswer> note_heartbeat(EntityChanges& changes, const NodeUpdate& update);
 
-// Adds or changes a node; it takes apps once its agent is heard of.
-Result<EntityAnswer> put_node(EntityDesk& desk, const NodeWords& words);
+// Adds or changes a node; it takes apps once its agent sends heartbeats.
+Result<EntityAnswer> put_node(EntityChanges& changes, const NodeUpdate& update);
 
-// The same for a node that must be there.
-Result<EntityAnswer> set_enabled(EntityDesk& desk, const std::string& name, bool enabled);
+// The same for a node that must exist.
+Result<EntityAnswer> set_enabled(EntityChanges& changes, const std::string& name, bool enabled);
 
 // The node of this number or name, as admins write it: a text of digits is a number first.
 std::optional<Entity> find_node(EntityReader& entities, const std::string& number_or_name);
 
-// The refusal when there is none.
+// The refusal when there is no such node.
 Error no_node(const std::string& number_or_name);
 
 }  // namespace sluice::deploy

@@ -7,7 +7,7 @@
 #include "support/test_engine.hpp"
 
 namespace sluice::deploy {
-namespace {
+namespace runtime_nodes_test {
 
 using namespace std::chrono_literals;
 
@@ -15,22 +15,23 @@ constexpr Duration memory = 60s;
 
 class RuntimeNodes : public testing::Test {
   protected:
-    Told<EntityAnswer> ask(std::function<Result<EntityAnswer>(EntityDesk&)> decide) {
+    Told<EntityAnswer> ask(std::function<Result<EntityAnswer>(EntityChanges&)> decide) {
         return engine.ask(EntityAction{.decide = std::move(decide)});
     }
     void beat(const std::string& name) {
-        const NodeWords words{.name = name,
-                              .agent_base_url = "http://" + name,
-                              .gateway_base_url = "https://" + name};
-        const auto answer = ask([=](EntityDesk& desk) { return note_heartbeat(desk, words); });
+        const NodeUpdate given{.name = name,
+                               .agent_base_url = "http://" + name,
+                               .gateway_base_url = "https://" + name};
+        const auto answer =
+            ask([=](EntityChanges& changes) { return note_heartbeat(changes, given); });
         ASSERT_TRUE(answer);
     }
     void create(const std::string& app) {
         const NewJob job = make_deploy_job({.type = build_and_deploy, .app_id = app});
-        ASSERT_TRUE(ask([=](EntityDesk& desk) { return create_job(desk, job); }));
+        ASSERT_TRUE(ask([=](EntityChanges& changes) { return create_job(changes, job); }));
     }
     std::string place(const std::string& app) {
-        const auto answer = ask([=](EntityDesk& desk) { return place_app(desk, app); });
+        const auto answer = ask([=](EntityChanges& changes) { return place_app(changes, app); });
         return answer && !answer->others.empty() ? answer->others.front().key.id : "";
     }
     std::vector<std::string> actions(const EntityKey& key) {
@@ -53,8 +54,8 @@ TEST_F(RuntimeNodes, AHeartbeatThatBringsNothingNewIsNotAnEvent) {
     EXPECT_EQ(actions(node_key("n1")), (std::vector<std::string>{"created"}));
     EXPECT_EQ(to_node(*node).last_heartbeat_at, engine.now());
 
-    const auto moved = ask([](EntityDesk& desk) {
-        return note_heartbeat(desk, {.name = "n1", .agent_base_url = "http://elsewhere"});
+    const auto moved = ask([](EntityChanges& changes) {
+        return note_heartbeat(changes, {.name = "n1", .agent_base_url = "http://elsewhere"});
     });
     ASSERT_TRUE(moved);
     EXPECT_EQ(actions(node_key("n1")), (std::vector<std::string>{"created", "updated"}));
@@ -78,7 +79,8 @@ TEST_F(RuntimeNodes, AnAppIsPlacedOnceAndItsHistoryTellsOfEachMove) {
     EXPECT_EQ(place("app"), "n1");
     beat("n2");
 
-    const auto moved = ask([](EntityDesk& desk) { return reassign_app(desk, "app", "n2"); });
+    const auto moved =
+        ask([](EntityChanges& changes) { return reassign_app(changes, "app", "n2"); });
 
     ASSERT_TRUE(moved);
     EXPECT_EQ(place("app"), "n2");
@@ -87,29 +89,29 @@ TEST_F(RuntimeNodes, AnAppIsPlacedOnceAndItsHistoryTellsOfEachMove) {
 }
 
 TEST(RuntimeNodesOfTwoEngines, GiveAnAppTheSamePlace) {
-    std::vector<std::string> places;
+    std::vector<std::string> nodes;
     for (const auto& names : {std::vector{"n3", "n1", "n2"}, std::vector{"n2", "n3", "n1"}}) {
         TestEngine engine;
         for (const char* name : names) {
-            const NodeWords words{
+            const NodeUpdate given{
                 .name = name, .agent_base_url = "http://x", .gateway_base_url = "https://x"};
             ASSERT_TRUE(engine.ask(EntityAction{
-                .decide = [=](EntityDesk& desk) { return note_heartbeat(desk, words); }}));
+                .decide = [=](EntityChanges& changes) { return note_heartbeat(changes, given); }}));
         }
         const NewJob job = make_deploy_job({.type = build_and_deploy, .app_id = "app"});
-        ASSERT_TRUE(engine.ask(
-            EntityAction{.decide = [=](EntityDesk& desk) { return create_job(desk, job); }}));
-        const auto placed = engine.ask(
-            EntityAction{.decide = [](EntityDesk& desk) { return place_app(desk, "app"); }});
-        places.push_back(placed->others.front().key.id);
+        ASSERT_TRUE(engine.ask(EntityAction{
+            .decide = [=](EntityChanges& changes) { return create_job(changes, job); }}));
+        const auto placed = engine.ask(EntityAction{
+            .decide = [](EntityChanges& changes) { return place_app(changes, "app"); }});
+        nodes.push_back(placed->others.front().key.id);
     }
-    EXPECT_EQ(places[0], places[1]);
+    EXPECT_EQ(nodes[0], nodes[1]);
 }
 
 TEST_F(RuntimeNodes, GetSmallNumbersThatStayTheirOwn) {
     beat("n1");
     const auto upserted =
-        ask([](EntityDesk& desk) { return put_node(desk, {.name = "n2", .weight = 7}); });
+        ask([](EntityChanges& changes) { return put_node(changes, {.name = "n2", .weight = 7}); });
     beat("n3");
     beat("n1");
 
@@ -127,8 +129,8 @@ TEST_F(RuntimeNodes, GetSmallNumbersThatStayTheirOwn) {
 
 TEST_F(RuntimeNodes, ANodeFromBeforeNodesHadNumbersGetsOneWhenItIsHeardOf) {
     beat("n1");
-    ASSERT_TRUE(ask([](EntityDesk& desk) -> Result<EntityAnswer> {
-        auto old = desk.create({.key = node_key("old")});
+    ASSERT_TRUE(ask([](EntityChanges& changes) -> Result<EntityAnswer> {
+        auto old = changes.create({.key = node_key("old")});
         return old ? Result<EntityAnswer>(EntityAnswer{}) : old.error();
     }));
     const auto reader = engine.store().reader();
@@ -156,9 +158,9 @@ TEST_F(RuntimeNodes, SayHowTheyAre) {
 
 TEST_F(RuntimeNodes, WhatAnAgentMeasuresIsKeptWithoutAnEvent) {
     beat("n1");
-    const NodeWords words{
+    const NodeUpdate given{
         .name = "n1", .disk_free_pct = 61.25, .disk_free_bytes = 9e9, .container_count = 3};
-    ASSERT_TRUE(ask([=](EntityDesk& desk) { return note_heartbeat(desk, words); }));
+    ASSERT_TRUE(ask([=](EntityChanges& changes) { return note_heartbeat(changes, given); }));
     beat("n1");
 
     const auto node = to_node(*engine.store().reader()->entities().find_one(node_key("n1")));
@@ -168,5 +170,5 @@ TEST_F(RuntimeNodes, WhatAnAgentMeasuresIsKeptWithoutAnEvent) {
     EXPECT_EQ(actions(node_key("n1")), (std::vector<std::string>{"created"}));
 }
 
-}  // namespace
+}  // namespace runtime_nodes_test
 }  // namespace sluice::deploy

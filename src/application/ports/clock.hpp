@@ -1,6 +1,6 @@
 #pragma once
 
-#include "domain/time.hpp"
+#include "domain/values/time.hpp"
 
 namespace sluice {
 

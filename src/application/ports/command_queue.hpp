@@ -5,17 +5,18 @@
 #include <utility>
 #include <vector>
 
-#include "application/batch.hpp"
+#include "application/ports/batch.hpp"
+#include "application/ports/store_refusal.hpp"
 
 namespace sluice {
 
-// Where commands wait for the next commit. Called on the I/O thread, where the answers arrive, too.
+// Commands wait here for the next commit. Called on the I/O thread, where the answers arrive, too.
 class CommandQueue {
   public:
     virtual ~CommandQueue() = default;
 
-    // Queues commands that are decided together with whatever else waits, and calls `done` with one
-    // answer per item after they are on disk. When too much waits already, they are refused as
+    // Queues commands that are decided together with all others that wait, and calls `done` with
+    // one answer per item after they are on disk. When too much waits already, they are refused as
     // unavailable at once.
     template <class Item>
     void post(std::vector<Item> items, std::function<void(AnswersTo<Item>)> done) {
@@ -25,8 +26,7 @@ class CommandQueue {
         const auto put = [&](Batch& batch) { batch.of<Item>().push_back(std::move(pending)); };
         if (add(route, load, put)) return;
 
-        const Error refusal{ErrorCode::unavailable, "too many requests wait for the store", ""};
-        pending.done(AnswersTo<Item>(pending.items.size(), refusal));
+        pending.done(AnswersTo<Item>(pending.items.size(), too_much_waits()));
     }
 
     template <class Item>
@@ -38,33 +38,33 @@ class CommandQueue {
         });
     }
 
-    // Calls `done` with nothing once all who commit have just done so, and with why not as soon as
-    // one of them cannot.
+    // Calls `done` with nothing once all committers have just committed, and with the reason as
+    // soon as one of them cannot.
     virtual void ask_ready(std::function<void(std::optional<Error>)> done) {
         post_one<AskDepths>({.count = false}, [done = std::move(done)](const auto& depths) {
             done(depths ? std::nullopt : std::optional(depths.error()));
         });
     }
 
-    // Withdraws a claim that waits; it is answered with nothing, unless it has been served already.
+    // Withdraws a waiting claim; it is answered with no jobs, unless it has been served already.
     virtual void forget(std::uint64_t ticket) = 0;
 
   protected:
-    // Which of several committers should decide: the one where claims wait, or any; commands about
-    // one job, and those about one entity, go to the same one, so that committers seldom wait for
+    // The committer that decides, of several: the one where claims wait, or any; commands about one
+    // job, and those about one entity, go to the same committer, so that committers seldom wait for
     // each other.
     struct Route {
         bool to_claims = false;
         JobId job{};  // or the watch_id of an entity; none: any will do
     };
 
-    // What commands weigh while they wait.
+    // The size of commands that wait.
     struct Load {
         std::size_t rows = 0;
-        std::size_t bytes = 0;  // of what they carry
+        std::size_t bytes = 0;  // of their contents
     };
 
-    // Calls `put` with a batch that takes as much more, or returns false when too much waits.
+    // Calls `put` with a batch that has space for this load, or returns false when too much waits.
     virtual bool add(Route route, Load load, const std::function<void(Batch&)>& put) = 0;
 
   private:
@@ -120,7 +120,7 @@ class CommandQueue {
         return bytes;
     }
 
-    // What an action's function has captured cannot be seen; this is more than most have.
+    // The captures of an action's function cannot be measured; this is more than most have.
     static constexpr std::size_t action_bytes = 16 * 1024;
 };
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "domain/entity.hpp"
+#include "domain/entities/entity.hpp"
 
 namespace sluice {
 
@@ -33,17 +33,17 @@ class EntityReader {
     // The entities of these keys, in this order; nothing where there is none.
     virtual std::vector<std::optional<Entity>> find(std::span<const EntityKey> keys) = 0;
 
-    // Those that the filter accepts with numbers below `before`, newest first, without the first
-    // `offset` of them, `limit` at the most.
+    // The entities that the filter accepts with numbers below `before`, newest first, without the
+    // first `offset` of them, `limit` at the most.
     virtual std::vector<Entity> list(const EntityFilter& filter, std::int64_t before,
                                      std::int64_t offset, int limit) = 0;
 
     // The lists for each of these filters from the newest entity on, each with `limit` at the most:
-    // in one call, which a store across a network answers at once.
+    // in one call, and one round trip.
     virtual std::vector<std::vector<Entity>> lists(std::span<const EntityFilter> filters,
                                                    int limit);
 
-    // How many the filter accepts.
+    // How many entities the filter accepts.
     virtual std::int64_t count(const EntityFilter& filter) = 0;
 
     // The entity's events with numbers above `after`, in order, `limit` at the most.
@@ -55,10 +55,10 @@ class EntityReader {
     }
 };
 
-// Writes entities. What a session's find() gave, no other session changes until this one has ended;
-// where it gave nothing, and another session adds one meanwhile, the commit is a StoreConflict.
-// An entity that another session has and this one did not reserve is not waited for: EntitiesBusy.
-// What the session's reader gave is not kept from changing.
+// Writes entities. An entity that a session's find() gave is not changed by another session until
+// this one has ended; where it gave nothing, and another session adds one meanwhile, the commit is
+// a StoreConflict. An entity that another session has locked and this one did not reserve is not
+// waited for: EntitiesBusy. Entities that the session's reader gave are not locked.
 class EntityStore {
   public:
     virtual ~EntityStore() = default;
@@ -70,10 +70,10 @@ class EntityStore {
         return std::move(find({&key, 1}).front());
     }
 
-    // Adds entities, or writes all of them anew but for their numbers and creation times.
+    // Adds entities, or overwrites them except for their numbers and creation times.
     virtual void put(std::span<const Entity> entities) = 0;
 
-    // Appends; an entity's events come in the order of their numbers. Nothing here is ever changed.
+    // Appends; an entity's events come in the order of their numbers. Events are never changed.
     virtual void append(std::span<const EntityEvent> events) = 0;
 };
 

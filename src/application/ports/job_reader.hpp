@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "application/commands.hpp"
+#include "application/ports/commands.hpp"
 #include "application/ports/entity_store.hpp"
-#include "domain/history.hpp"
-#include "domain/job.hpp"
+#include "domain/jobs/history.hpp"
+#include "domain/jobs/job.hpp"
 
 namespace sluice {
 
@@ -25,7 +25,7 @@ struct JobFilter {
     std::string site_id{};
     std::string node_id{};
     std::string correlation_id{};
-    std::string worker_id{};  // who runs it now
+    std::string worker_id{};  // that runs it now
     std::string label{};
     std::optional<Timestamp> created_from{};
     std::optional<Timestamp> created_before{};
@@ -36,7 +36,7 @@ struct JobFilter {
     bool accepts(const Job& job) const;
 };
 
-// How much a list shows at the most. A number of jobs alone is one, too.
+// How much a list shows at the most. A plain number of jobs converts to a limit.
 struct ListLimit {
     ListLimit(int jobs_max, std::size_t bytes_max = SIZE_MAX) : jobs(jobs_max), bytes(bytes_max) {}
 
@@ -44,7 +44,7 @@ struct ListLimit {
     std::size_t bytes;  // of text_bytes(): the list ends with the job that reaches them
 };
 
-// What the texts of a job take that may be long.
+// The size of those texts of a job that may be long.
 std::size_t text_bytes(const Job& job);
 
 // Counts the jobs of a list against its limit.
@@ -66,10 +66,10 @@ class ListCount {
     std::size_t bytes_ = 0;
 };
 
-// Reads jobs and what happened to them. Each sentence below has a test in tests/contract/, which
+// Reads jobs, their events and log lines. Each sentence below has a test in tests/contract/, which
 // every store must pass. Throws StoreUnavailable when the store cannot answer.
 //
-//   Committed: a reader sees what was committed before its call, and nothing that was not.
+//   Committed: a reader sees all that was committed before its call, and nothing else.
 //   Whole: one call sees one moment; a job never shows half of a change.
 class JobReader {
   public:
@@ -78,15 +78,14 @@ class JobReader {
     // The jobs of these ids, in this order; nothing where no job has the id.
     virtual std::vector<std::optional<Job>> find(std::span<const JobId> ids) = 0;
 
-    // Jobs that the filter accepts with ids below `before`, newest first, `limit` at the most. By
-    // its bytes a limit ends a list after a job, never before the first one.
+    // Jobs that the filter accepts with ids below `before`, newest first, `limit` at the most. A
+    // limit of bytes ends a list after a job, never before the first one.
     virtual std::vector<Job> list(const JobFilter& filter, JobId before, ListLimit limit) = 0;
 
-    // The newest job that each of these filters accepts, if any: in one call, which a store across
-    // a network answers at once.
+    // The newest job that each of these filters accepts, if any: read together, in one call.
     virtual std::vector<std::optional<Job>> newest_of(std::span<const JobFilter> filters);
 
-    // What list() gives from the newest on, without the first `offset` of them.
+    // The jobs of list() from the newest on, without the first `offset` of them.
     virtual std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit) = 0;
 
     // How many jobs the filter accepts.
@@ -113,7 +112,7 @@ class JobReader {
     // How many jobs are queued, by lane; nothing where only the writing session knows.
     virtual std::optional<Depths> depths() { return std::nullopt; }
 
-    // What the jobs are about, as this reader sees it.
+    // The entities of the jobs, as this reader sees them.
     virtual EntityReader& entities() = 0;
 
     std::optional<Job> find_one(JobId id) { return std::move(find({&id, 1}).front()); }

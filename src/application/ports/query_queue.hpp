@@ -2,15 +2,14 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "application/ports/store_refusal.hpp"
-#include "domain/result.hpp"
+#include "domain/values/result.hpp"
 
 namespace sluice {
 
-// Where questions that change nothing are answered, beside the commits. Called on the I/O thread,
+// Answers questions that change nothing, in parallel to the commits. Called on the I/O thread,
 // where the answers arrive, too.
 class QueryQueue {
   public:
@@ -27,16 +26,15 @@ class QueryQueue {
             const auto answer = std::make_shared<Result<Answer>>(answered(question, reader));
             return [answer, done] { done(std::move(*answer)); };
         };
-        if (!run(work))
-            done(Error{ErrorCode::unavailable, "too many requests wait for the store", ""});
+        if (!run(work)) done(too_much_waits());
     }
 
   protected:
     using Delivery = std::function<void()>;  // runs on the I/O thread
     virtual bool run(std::function<Delivery(JobReader&)> work) = 0;
 
-    // Hears, on the thread of the reader, how each question went: why the store gave no answer, or
-    // nothing.
+    // Called on the thread of the reader after each question: with why the store gave no answer, or
+    // an empty text.
     virtual void note_health(const std::string& /*failure*/) {}
 
   private:

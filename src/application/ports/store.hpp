@@ -6,11 +6,11 @@
 #include <stdexcept>
 #include <string>
 
-#include "application/commands.hpp"
+#include "application/ports/commands.hpp"
 #include "application/ports/entity_store.hpp"
 #include "application/ports/job_reader.hpp"
-#include "application/store_room.hpp"
-#include "domain/lane.hpp"
+#include "application/ports/store_space.hpp"
+#include "domain/jobs/lane.hpp"
 
 namespace sluice {
 
@@ -21,22 +21,22 @@ class StoreUnavailable : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// What was to be written does not fit on the store's disk; nothing of the session was kept.
+// A write does not fit on the store's disk; nothing of the session was kept.
 class StoreFull : public StoreUnavailable {
   public:
     using StoreUnavailable::StoreUnavailable;
 };
 
 // The session lost against another one, or its connection broke before the commit: it has changed
-// nothing, and the same again will probably do. Thrown by stores that several committers share.
+// nothing, and another try will probably succeed. Thrown by stores that several committers share.
 class StoreConflict : public StoreUnavailable {
   public:
     using StoreUnavailable::StoreUnavailable;
 };
 
-// Another session has entities that this one has asked for without having reserved them. It was not
-// waited for, since two sessions that wait for entities in different orders could wait for each
-// other. The same again will do when Subjects::entities has these keys, too.
+// Another session has locked entities that this one has asked for without having reserved them.
+// They were not waited for, since two sessions that wait for entities in different orders could
+// wait for each other. Another try succeeds when Subjects::entities has these keys, too.
 class EntitiesBusy : public StoreConflict {
   public:
     explicit EntitiesBusy(std::vector<EntityKey> keys)
@@ -49,8 +49,8 @@ class EntitiesBusy : public StoreConflict {
     std::vector<EntityKey> keys_;
 };
 
-// The same of jobs that wait for one that ends: another session has them, and may wait for a job or
-// an entity of this one. The same again will do when Subjects::jobs has these, too.
+// The same for jobs that depend on a job that ends: another session has locked them, and may wait
+// for a job or an entity of this one. Another try succeeds when Subjects::jobs has these, too.
 class JobsBusy : public StoreConflict {
   public:
     explicit JobsBusy(std::vector<JobId> jobs)
@@ -80,7 +80,7 @@ class JobStore {
   public:
     virtual ~JobStore() = default;
 
-    // The jobs of these ids, in this order, as the session has them; nothing where no job has the
+    // The jobs of these ids, in this order, as the session sees them; nothing where no job has the
     // id. Jobs that the session has reserved are at hand.
     virtual std::vector<std::optional<Job>> find(std::span<const JobId> ids) = 0;
 
@@ -99,10 +99,10 @@ class JobStore {
     virtual void finish(std::span<const Job> jobs) = 0;
 
     // The queued jobs that are blocked by one of these, each once, in order of their ids. One that
-    // another session has is not waited for: JobsBusy.
+    // another session has locked is not waited for: JobsBusy.
     virtual std::vector<JobId> dependents(std::span<const JobId> ended) = 0;
 
-    // Lets blocked jobs be claimed when their run_after has come.
+    // Makes blocked jobs claimable when their run_after has come.
     virtual void unblock(std::span<const Job> jobs) = 0;
 };
 
@@ -111,7 +111,7 @@ inline Timestamp later_end(const Lease& lease, Duration lost, Timestamp now) {
     return std::max(lease.until, std::min(lease.until + lost, now + lease.term));
 }
 
-// The ready queue and the leases of what was taken from it.
+// The ready queue and the leases of the jobs that were taken from it.
 class LeaseStore {
   public:
     virtual ~LeaseStore() = default;
@@ -128,14 +128,15 @@ class LeaseStore {
     // Writes the leases of jobs that were just taken.
     virtual void open(std::span<const Job> jobs) = 0;
 
-    // Writes what a heartbeat or log lines changed: the lease, progress, message and log number.
+    // Writes the changes of a heartbeat or of log lines: the lease, progress, message and log
+    // number.
     virtual void save(std::span<const Job> jobs) = 0;
 
     // Closes the leases of jobs that have ended, and frees their keys.
     virtual void close(std::span<const Job> jobs) = 0;
 
     // Every lease runs out that much later, but none later than one term from `now`: no heartbeat
-    // could be stored for so long. What another session works on may be left out.
+    // could be stored for so long. Leases that another session has locked may be left out.
     virtual void give_back(Duration lost, Timestamp now) = 0;
 
     // No job that take() gave in this session ever had a lease with a larger token.
@@ -148,13 +149,14 @@ class LeaseStore {
     virtual std::vector<JobId> overdue(Timestamp now, int limit) = 0;
 
     // The earliest moment at which a lease runs out, a deadline comes, or a queued job becomes
-    // claimable. A store that is shared may name an earlier one, at which there is nothing to find.
+    // claimable. A shared store may name an earlier one, at which nothing is due.
     virtual Timestamp next_due() = 0;
 
-    // What became claimable since the last call, by writes or because its time has come.
+    // The lanes whose jobs became claimable since the last call, by writes or because their time
+    // has come.
     virtual std::vector<Readied> newly_ready(Timestamp now) = 0;
 
-    // Who holds each of these keys of the tenant, if anybody.
+    // The job that holds each of these keys of the tenant, if any.
     virtual std::vector<std::optional<JobId>> holders(const std::string& tenant,
                                                       std::span<const std::string> keys) = 0;
 
@@ -166,7 +168,7 @@ class HistoryStore {
   public:
     virtual ~HistoryStore() = default;
 
-    // Appends; a job's events come in the order of their numbers. Nothing here is ever changed.
+    // Appends; a job's events come in the order of their numbers. Events are never changed.
     virtual void append(std::span<const Event> events) = 0;
     virtual void append(std::span<const LogLine> lines) = 0;
 };
@@ -178,7 +180,7 @@ struct IdempotencyKey {
     auto operator<=>(const IdempotencyKey&) const = default;
 };
 
-// What a client's Idempotency-Key stands for.
+// The submit for which a client's Idempotency-Key was used.
 struct IdempotentRequest {
     std::string tenant;
     std::string key;
@@ -193,24 +195,24 @@ class IdempotencyStore {
   public:
     virtual ~IdempotencyStore() = default;
 
-    // What was put under this key of this tenant, if anything. When this session puts something
-    // there and another one was faster, its commit is a StoreConflict.
+    // The request that was put under this key of this tenant, if any. When this session puts one
+    // and another session was faster, its commit is a StoreConflict.
     virtual std::optional<IdempotentRequest> find(const std::string& tenant,
                                                   const std::string& key) = 0;
 
-    // Remembers the request, in the place of what was there.
+    // Remembers the request, and replaces an earlier one with its key.
     virtual void put(const IdempotentRequest& request) = 0;
 
-    // Forgets what was put before `time`, `limit` of it at the most; returns how much that was.
+    // Forgets requests that were put before `time`, `limit` at the most; returns how many.
     virtual int forget_before(Timestamp time, int limit) = 0;
 };
 
-// What is to be known of an ended job before it is looked at more closely.
+// The facts about an ended job that retention needs before it reads more.
 struct EndedJob {
     JobId id;
     JobState state = JobState::succeeded;
     Timestamp completed_at{};
-    std::int64_t rows = 0;  // how many events and log lines it has
+    std::int64_t rows = 0;  // events and log lines that it has
     bool is_rest = false;   // it was removed in part: only log lines of it are left
 
     bool operator==(const EndedJob&) const = default;
@@ -225,32 +227,34 @@ class ArchiveStore {
     virtual ~ArchiveStore() = default;
 
     // Jobs with ids above `after` and below `before` that have ended and have no lease, in the
-    // order of their ids, `limit` at the most. A store that is shared may leave out those that
-    // another node looks after, or that it removes by itself.
+    // order of their ids, `limit` at the most. A shared store may leave out jobs that another node
+    // removes, or that it removes by itself.
     virtual std::vector<EndedJob> ended(JobId after, JobId before, int limit) = 0;
 
-    // Those of these ended jobs that no open job depends on and no idempotency key stands for. No
-    // other session makes them needed until this one ends; what another one works on is left out.
+    // Those of these ended jobs that no open job depends on and no idempotency key refers to. No
+    // other session makes them needed until this one ends; jobs that another session has locked are
+    // left out.
     virtual std::vector<JobId> unneeded(std::span<const JobId> ids) = 0;
 
     // Removes these ended jobs with all that is only theirs: their events, log lines and
-    // dependencies. What other jobs or entities say of them stays.
+    // dependencies. References to them in other jobs and entities stay.
     virtual void remove(std::span<const JobId> ids) = 0;
 
-    // The same for one job that has many log lines, in steps of rows_at_once lines: with the first
-    // one the job is gone for every reader, and ended() names what is left of it. Returns whether
+    // The same for one job that has many log lines, in steps of rows_at_once lines: after the first
+    // step the job is gone for every reader, and ended() names the rest of it. Returns whether
     // nothing is left. A store may remove all of it at once.
     virtual bool remove_part(JobId id) = 0;
 };
 
-// What a session is going to decide on.
+// The jobs, keys and entities that a session is going to decide on.
 struct Subjects {
-    std::vector<JobId> leased{};  // what workers have said something about
-    std::vector<JobId> jobs{};    // what clients have said something about, queued or not
+    std::vector<JobId> leased{};  // of messages of workers
+    std::vector<JobId> jobs{};    // of requests of clients, queued or not
     std::vector<IdempotencyKey> keys{};
-    std::vector<EntityKey> entities{};  // in any order, also such that are not there
-    // The jobs of the above that may end, and what adds the entities that move with one: called
-    // once they are reserved, so that their entities are reserved together with the others.
+    std::vector<EntityKey> entities{};  // in any order; they need not exist
+    // Those of the jobs above that may end, and a function that adds the entities that move with
+    // one: called once they are reserved, so that their entities are reserved together with the
+    // others.
     std::vector<JobId> ending{};
     std::function<void(const JobSpec&, std::vector<EntityKey>&)> entities_of{};
 };
@@ -263,11 +267,10 @@ class Session {
     // Keeps other sessions from changing these until this one ends. Called at most once, before
     // anything else. A store that has one session at a time need not do anything. A shared one
     // waits for other sessions here: for jobs, then for idempotency keys, then for all entities in
-    // the order of their keys. After this neither a job nor an entity is waited for.
+    // the order of their keys. After this no call waits for a job or an entity.
     virtual void reserve(const Subjects&) {}
 
-    // Reads what was committed and what this session has written. Nothing of it is kept from
-    // changing.
+    // Reads committed rows and the writes of this session. It locks nothing.
     virtual JobReader& reader() = 0;
 
     virtual JobStore& jobs() = 0;
@@ -281,7 +284,7 @@ class Session {
     virtual void commit() = 0;
 };
 
-// Where everything is kept. When several committers share it, each has a Store of its own.
+// Keeps jobs and entities. When several committers share a database, each has a Store of its own.
 class Store {
   public:
     virtual ~Store() = default;
@@ -296,14 +299,14 @@ class Store {
     // The largest number that was ever given to a job, a lease or an entity by this store's user.
     virtual std::int64_t last_id() = 0;
 
-    // How much room there is for the session that was begun last.
-    virtual StoreRoom room() const { return StoreRoom::roomy; }
+    // How much space there is for the session that was begun last.
+    virtual StoreSpace space() const { return StoreSpace::ample; }
 
-    // Called after StoreFull, when no session is open: gives up what is kept in reserve. True: the
-    // same again will probably do.
-    virtual bool make_room() { return false; }
+    // Called after StoreFull, when no session is open: gives up the reserve. True: another try will
+    // probably succeed.
+    virtual bool release_reserve() { return false; }
 
-    // Which user of a shared store this is: a number from 0 to 1023 that no other one has, for the
+    // The number of this user of a shared store, from 0 to 1023, which no other one has, for the
     // ids that it gives. Nothing when the store is not shared.
     virtual std::optional<int> seat() const { return std::nullopt; }
 };

@@ -8,16 +8,16 @@
 
 namespace sluice {
 
-// What one commit means to the other committers of a store that several share.
+// The news of one commit for the other committers of a shared store.
 struct Announcement {
-    std::vector<Readied> readied{};  // became claimable, and nobody here has taken it
-    Timestamp due = never;           // something that was written has to be looked at then
-    // How many claims wait now; nothing from a committer at which none ever do.
+    std::vector<Readied> readied{};  // became claimable, and were not taken here
+    Timestamp due = never;           // a write has to be looked at then
+    // How many claims wait now; nothing from a committer where claims never wait.
     std::optional<std::size_t> waiting_claims{};
 };
 
-// Tells the other committers, in this process and elsewhere, to look. Only a hint: whatever is lost
-// here is found later. Called by committing threads after their commits; must not wait.
+// Tells the other committers, in this process and elsewhere, to look. Only a hint: a job whose hint
+// is lost is found later. Called by committing threads after their commits; must not wait.
 class Wakeups {
   public:
     virtual ~Wakeups() = default;
