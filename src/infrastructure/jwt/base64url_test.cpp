@@ -5,7 +5,7 @@
 #include "support/jwt_issuer.hpp"
 
 namespace sluice {
-namespace {
+namespace base64url_test {
 
 TEST(Base64Url, ReadsWhatWasWritten) {
     std::string bytes;
@@ -24,7 +24,7 @@ TEST(Base64Url, RefusesEveryOtherForm) {
     EXPECT_EQ(decode_base64url(std::string_view("QQ\0A", 4)), std::nullopt);
 }
 
-// For each pair of bytes there are several texts that sloppy readers take for it.
+// For each pair of bytes there are several texts that lenient readers accept.
 TEST(Base64Url, HasOneFormForEachText) {
     constexpr std::string_view alphabet =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -40,5 +40,5 @@ TEST(Base64Url, HasOneFormForEachText) {
     EXPECT_EQ(accepted, 256u);
 }
 
-}  // namespace
+}  // namespace base64url_test
 }  // namespace sluice

@@ -1,13 +1,12 @@
 // The steps of a check, each cheaper than the next: size, hash (a token that is known ends here),
-// form, header, key, claims, and last the signature, which only tokens reach that a key could have
-// signed. Nothing that the claims say is believed before it.
+// form, header, key, claims, and last the signature, which is only checked for tokens that a key
+// could have signed. No claim is believed before that.
 #include "infrastructure/jwt/cjose_jwt_verifier.hpp"
 
 #include <cjose/jws.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "infrastructure/jwt/base64url.hpp"
 #include "infrastructure/jwt/json_members.hpp"
@@ -40,8 +39,9 @@ std::optional<TokenParts> split(std::string_view token) {
     return TokenParts{*std::move(header), *std::move(claims), signature->size()};
 }
 
-// A token says which key it is signed with. Where else to find that key (jku, x5u, jwk, x5c) is
-// not asked: it could name its own. What a header calls critical we would have to understand.
+// A token names the key that it is signed with. Its hints where to find that key (jku, x5u, jwk,
+// x5c) are ignored: it could name its own. Header fields marked as critical would have to be
+// understood.
 bool is_token_header(const JsonMembers& header) {
     if (header.has("crit") || header.has("b64")) return false;
     if (!header.has("typ")) return true;
@@ -101,7 +101,7 @@ bool CjoseJwtVerifier::has_keys() const {
 
 std::optional<Caller> CjoseJwtVerifier::verify(std::string_view token, Timestamp now) {
     if (token.size() > token_bytes_max) return std::nullopt;
-    // A key that is gone must not go on through the tokens that it has signed.
+    // A removed key must not live on through the tokens that it has signed.
     if (auto keys = watch_->keys(); keys != keys_) {
         keys_ = std::move(keys);
         known_.clear();
@@ -134,7 +134,7 @@ std::optional<TokenClaims> CjoseJwtVerifier::read_token(std::string_view token,
         key = keys.only();
     }
     if (key == nullptr || !allows(*key, *header)) return std::nullopt;
-    // The library takes signatures of other lengths, so that one signature would have many forms.
+    // The library accepts signatures of other lengths, so that one signature would have many forms.
     if (parts->signature_bytes != key->signature_bytes) return std::nullopt;
 
     auto claims = read_claims(parts->claims, settings_);

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "application/ports/jwt_verifier.hpp"
-#include "domain/result.hpp"
+#include "application/access/jwt_verifier.hpp"
+#include "domain/values/result.hpp"
 #include "infrastructure/jwt/jwt_settings.hpp"
 #include "infrastructure/jwt/verified_tokens.hpp"
 
@@ -14,7 +14,7 @@ class KeyWatch;
 struct KeyWatchTimes;
 
 // Checks JSON Web Tokens in their compact form (RFC 7515, 7519, 8725) against the public keys of
-// one issuer. What a token may be signed with is the key's to say, never the token's.
+// one issuer. The key decides which algorithms are allowed, never the token.
 class CjoseJwtVerifier final : public JwtVerifier {
   public:
     // Refuses settings that make no sense, and a file that has no usable key.
@@ -38,7 +38,7 @@ class CjoseJwtVerifier final : public JwtVerifier {
 
     const JwtSettings settings_;
     const std::unique_ptr<KeyWatch> watch_;
-    std::shared_ptr<const KeySet> keys_;  // those that the known tokens were checked against
+    std::shared_ptr<const KeySet> keys_;  // of the known tokens
     VerifiedTokens known_;
 };
 

@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "infrastructure/boot_clock.hpp"
+#include "infrastructure/system/boot_clock.hpp"
 #include "support/forged_jwts.hpp"
 #include "support/sanitizers.hpp"
 
 namespace sluice {
-namespace {
+namespace cjose_jwt_verifier_test {
 
 using namespace std::chrono_literals;
 
@@ -59,7 +59,7 @@ TEST_F(JwtVerifierTest, RefusesEveryForgedToken) {
     for (const ForgedJwt& one : forged) {
         EXPECT_FALSE(verifier().verify(one.token, now)) << one.name << ": " << one.token;
     }
-    // Having seen them all, it still knows a good one; and they are refused the second time, too.
+    // After all of them it still knows a good token; and they are refused the second time, too.
     EXPECT_TRUE(verify({}));
     for (const ForgedJwt& one : forged) EXPECT_FALSE(verifier().verify(one.token, now)) << one.name;
 }
@@ -237,10 +237,11 @@ TEST_F(JwtVerifierTest, RefusesSettingsThatMakeNoSense) {
     EXPECT_NE(problem(wrong).find("skew"), std::string::npos);
     wrong = settings;
     wrong.jwks = "/no/such/file";
-    EXPECT_EQ(problem(wrong), "/no/such/file: cannot be read");
+    EXPECT_EQ(problem(wrong),
+              "/no/such/file: the file of auth.jwt.jwks cannot be read: No such file or directory");
     wrong.jwks = "http://issuer.example/jwks";
     EXPECT_NE(problem(wrong).find("must use https"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace cjose_jwt_verifier_test
 }  // namespace sluice

@@ -8,19 +8,19 @@
 
 namespace sluice {
 
-// The members of one JSON object, such as a token's claims. Each is looked at as what it has to be.
+// The members of one JSON object, such as a token's claims, read by their expected types.
 class JsonMembers {
   public:
-    // Nothing when the text is no JSON object and nothing else, or has a key twice. The text must
-    // outlive what is made of it.
+    // Nothing when the text is not exactly one JSON object, or has a key twice. The text must
+    // outlive the result.
     static std::optional<JsonMembers> read(std::string_view text);
 
     bool has(std::string_view name) const { return find(name) != nullptr; }
 
-    // Each gives nothing when the member is absent or something else.
+    // Each gives nothing when the member is absent or of another type.
     std::optional<std::string> text(std::string_view name) const;
     std::optional<double> number(std::string_view name) const;
-    // A text, as the only one, or an array of texts.
+    // A text, or an array of texts.
     std::optional<std::vector<std::string>> texts(std::string_view name) const;
     bool is_true(std::string_view name) const;
 

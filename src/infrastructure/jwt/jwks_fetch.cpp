@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <mutex>
-#include <string_view>
 
 namespace sluice {
 namespace {
@@ -63,7 +62,9 @@ Result<std::string> fetch_jwks(const std::string& url, std::chrono::milliseconds
     if (code != CURLE_OK) return failure(text_of(code, details));
     long status = 0;
     curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
-    if (status != 200) return failure(fmt::format("was answered with status {}", status));
+    if (status != 200)
+        return failure(fmt::format(
+            "the server answered with status {}, not 200; check the URL of auth.jwt.jwks", status));
     return body;
 }
 

@@ -4,14 +4,14 @@
 #include <chrono>
 #include <string>
 
-#include "domain/result.hpp"
+#include "domain/values/result.hpp"
 
 namespace sluice {
 
 inline constexpr std::size_t jwks_bytes_max = 256 * 1024;
 
-// Gets a JWKS from a URL, with its certificate checked; no redirect is followed. Returns when it is
-// there, the time is over, or `stop` has become true. The error is for the log.
+// Downloads a JWKS from a URL, with its certificate checked; no redirect is followed. Returns when
+// it has arrived, the time is over, or `stop` has become true. The error is for the log.
 Result<std::string> fetch_jwks(const std::string& url, std::chrono::milliseconds timeout,
                                const std::atomic<bool>& stop);
 

@@ -188,8 +188,10 @@ Result<ReadKeys> read_jwks(std::string_view text) {
         keys.push_back(std::move(key));
     }
     if (keys.empty()) {
-        const std::string why = remarks.empty() ? "" : ": " + remarks.front();
-        return Error{ErrorCode::invalid, "has no key that can be used" + why, ""};
+        const std::string why = remarks.empty()
+                                    ? ": \"keys\" is empty; RSA and EC public keys are used"
+                                    : ": " + remarks.front();
+        return Error{ErrorCode::invalid, "has no usable key" + why, ""};
     }
     remark_on_ids(keys, remarks);
     return ReadKeys{std::make_shared<const KeySet>(std::move(keys)), std::move(remarks)};

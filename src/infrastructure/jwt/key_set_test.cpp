@@ -7,7 +7,7 @@
 #include "support/jwt_issuer.hpp"
 
 namespace sluice {
-namespace {
+namespace key_set_test {
 
 const SigningKey& rsa() {
     static const SigningKey key = SigningKey::rsa(2048);
@@ -120,5 +120,5 @@ TEST(KeySet, RefusesWhatIsNoJwks) {
               "has 101 keys; at most 100 are read");
 }
 
-}  // namespace
+}  // namespace key_set_test
 }  // namespace sluice

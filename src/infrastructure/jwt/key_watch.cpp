@@ -3,26 +3,28 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 
-#include "domain/json_text.hpp"
+#include "domain/values/json_text.hpp"
 #include "infrastructure/jwt/jwks_fetch.hpp"
-#include "infrastructure/jwt/jwks_place.hpp"
-#include "infrastructure/log.hpp"
+#include "infrastructure/jwt/jwks_source.hpp"
+#include "infrastructure/system/log.hpp"
 
 namespace sluice {
 namespace {
 
-std::string log_fields(std::string_view place, std::string_view why) {
+std::string log_fields(std::string_view source, std::string_view why) {
     std::string fields = "\"jwks\":";
-    append_json_string(fields, place);
+    append_json_string(fields, source);
     fields += ",\"why\":";
     append_json_string(fields, why);
     return fields;
 }
 
-// At most one byte more than is allowed, which is enough to know that it is too much.
+// Reads at most one byte more than is allowed, which is enough to see that the file is too large.
 std::optional<std::string> contents_of(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     std::string text(jwks_bytes_max + 1, '\0');
@@ -34,16 +36,17 @@ std::optional<std::string> contents_of(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<KeyWatch>> KeyWatch::open(const std::string& place, KeyWatchTimes times) {
-    if (const auto problem = problem_with_jwks_place(place)) {
-        return Error{ErrorCode::invalid, fmt::format("{}: {}", place, *problem), ""};
+Result<std::unique_ptr<KeyWatch>> KeyWatch::open(const std::string& source, KeyWatchTimes times) {
+    if (const auto problem = problem_with_jwks_source(source)) {
+        return Error{ErrorCode::invalid, fmt::format("{}: {}", source, *problem), ""};
     }
-    std::unique_ptr<KeyWatch> watch(new KeyWatch(place, times));
-    const bool is_url = is_jwks_url(place);
+    std::unique_ptr<KeyWatch> watch(new KeyWatch(source, times));
+    const bool is_url = is_jwks_url(source);
     if (!is_url) {
         const auto read = watch->read_file();
         if (!read) {
-            return Error{read.error().code, fmt::format("{}: {}", place, read.error().message), ""};
+            return Error{read.error().code, fmt::format("{}: {}", source, read.error().message),
+                         ""};
         }
         watch->take(read);
     }
@@ -53,8 +56,8 @@ Result<std::unique_ptr<KeyWatch>> KeyWatch::open(const std::string& place, KeyWa
     return watch;
 }
 
-KeyWatch::KeyWatch(std::string place, KeyWatchTimes times)
-    : place_(std::move(place)), times_(times) {}
+KeyWatch::KeyWatch(std::string source, KeyWatchTimes times)
+    : source_(std::move(source)), times_(times) {}
 
 KeyWatch::~KeyWatch() {
     {
@@ -100,25 +103,25 @@ void KeyWatch::watch_file() {
             const std::lock_guard lock(mutex_);
             is_wanted = std::exchange(reload_, false);
         }
-        if (is_wanted || stamp_of(place_) != stamp_) take(read_file());
+        if (is_wanted || stamp_of(source_) != stamp_) take(read_file());
     }
 }
 
 void KeyWatch::watch_url() {
     do {
         load_url();
-        // Tokens with made-up keys must not make us call the issuer all the time.
+        // Tokens with made-up keys must not cause a request to the issuer each time.
     } while (pause(times_.refresh_min, false) && pause(times_.refresh - times_.refresh_min, true));
 }
 
-// A token that asks for keys while they are on their way is served by them. A reload is not: what
-// is on its way may be older than what its caller wants to be read.
+// Keys that are being loaded also serve the tokens that ask for keys meanwhile. For a reload they
+// do not: they may be older than the keys that its caller wants.
 void KeyWatch::load_url() {
     {
         const std::lock_guard lock(mutex_);
         reload_ = false;
     }
-    const auto body = fetch_jwks(place_, times_.fetch_timeout, stop_);
+    const auto body = fetch_jwks(source_, times_.fetch_timeout, stop_);
     if (stop_) return;
     take(body ? read_jwks(*body) : Result<ReadKeys>(body.error()));
     const std::lock_guard lock(mutex_);
@@ -126,9 +129,15 @@ void KeyWatch::load_url() {
 }
 
 Result<ReadKeys> KeyWatch::read_file() {
-    stamp_ = stamp_of(place_);  // first: what is written while it is read is then read again
-    const auto text = contents_of(place_);
-    if (!text) return Error{ErrorCode::unavailable, "cannot be read", ""};
+    stamp_ = stamp_of(source_);  // before the read: a write during it is then noticed
+    errno = 0;
+    const auto text = contents_of(source_);
+    if (!text) {
+        return Error{ErrorCode::unavailable,
+                     fmt::format("the file of auth.jwt.jwks cannot be read: {}",
+                                 std::strerror(errno == 0 ? EIO : errno)),
+                     ""};
+    }
     if (text->size() > jwks_bytes_max) {
         return Error{ErrorCode::too_large, fmt::format("is larger than {} bytes", jwks_bytes_max),
                      ""};
@@ -141,10 +150,10 @@ void KeyWatch::take(const Result<ReadKeys>& read) {
         const bool has_keys = keys() != nullptr;
         return log::warn(has_keys ? "the keys for tokens stay as they were: new ones cannot be read"
                                   : "there are no keys for tokens yet, so that none is believed",
-                         log_fields(place_, read.error().message));
+                         log_fields(source_, read.error().message));
     }
     for (const std::string& remark : read->remarks) {
-        log::warn("a key for tokens is not as it should be", log_fields(place_, remark));
+        log::warn("a key for tokens is not as it should be", log_fields(source_, remark));
     }
     const std::lock_guard lock(mutex_);
     keys_ = read->keys;

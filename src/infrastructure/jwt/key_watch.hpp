@@ -8,26 +8,26 @@
 #include <string>
 #include <thread>
 
-#include "domain/result.hpp"
+#include "domain/values/result.hpp"
 #include "infrastructure/jwt/key_set.hpp"
 
 namespace sluice {
 
-// How often the issuer's keys are looked at.
+// How often the issuer's keys are checked.
 struct KeyWatchTimes {
     std::chrono::milliseconds file_check{2'000};    // whether the file has changed
     std::chrono::milliseconds refresh{300'000};     // of keys from a URL
-    std::chrono::milliseconds refresh_min{30'000};  // between two, whatever asks for them
+    std::chrono::milliseconds refresh_min{30'000};  // between two downloads, whatever asks for them
     std::chrono::milliseconds fetch_timeout{5'000};
 };
 
-// Keeps the issuer's keys up to date, on a thread of its own. Keys that once were good stay until
-// others have been read in their place.
+// Keeps the issuer's keys up to date, on a thread of its own. Good keys stay until they are
+// replaced by others.
 class KeyWatch {
   public:
-    // Reads a file before it returns, and refuses one that has no keys; keys from a URL come
-    // later, since an engine must start without its neighbours.
-    static Result<std::unique_ptr<KeyWatch>> open(const std::string& place, KeyWatchTimes times);
+    // Reads a file before it returns, and refuses one that has no keys; keys from a URL come later,
+    // since an engine must be able to start without the issuer.
+    static Result<std::unique_ptr<KeyWatch>> open(const std::string& source, KeyWatchTimes times);
     ~KeyWatch();
     KeyWatch(const KeyWatch&) = delete;
     KeyWatch& operator=(const KeyWatch&) = delete;
@@ -36,7 +36,7 @@ class KeyWatch {
     // file or a network.
     std::shared_ptr<const KeySet> keys() const;
 
-    // A token named a key that is not there: the issuer may have a new one.
+    // A token named an unknown key: the issuer may have a new one.
     void ask_for_more();
 
     // Reads the file or the URL again, soon.
@@ -50,7 +50,7 @@ class KeyWatch {
         bool operator==(const FileStamp&) const = default;
     };
 
-    KeyWatch(std::string place, KeyWatchTimes times);
+    KeyWatch(std::string source, KeyWatchTimes times);
 
     void watch_file();
     void watch_url();
@@ -60,16 +60,16 @@ class KeyWatch {
     bool pause(std::chrono::milliseconds time, bool for_tokens);  // false: this is the end
     static FileStamp stamp_of(const std::string& path);
 
-    const std::string place_;
+    const std::string source_;
     const KeyWatchTimes times_;
-    FileStamp stamp_;  // of the file when it was read last; only the thread looks at it
+    FileStamp stamp_;  // of the file at the last read; used by the thread only
 
-    mutable std::mutex mutex_;  // held for moments only, guards what follows
+    mutable std::mutex mutex_;  // held for moments only, guards the members below
     std::condition_variable woken_;
     std::shared_ptr<const KeySet> keys_;
     bool is_asked_ = false;
     bool reload_ = false;
-    std::atomic<bool> stop_ = false;  // atomic since a fetch looks at it without the lock
+    std::atomic<bool> stop_ = false;  // atomic since a fetch reads it without the lock
     std::thread thread_;
 };
 

@@ -7,14 +7,14 @@
 #include <filesystem>
 #include <fstream>
 
-#include "infrastructure/boot_clock.hpp"
 #include "infrastructure/jwt/cjose_jwt_verifier.hpp"
 #include "infrastructure/jwt/jwks_fetch.hpp"
+#include "infrastructure/system/boot_clock.hpp"
 #include "support/jwt_issuer.hpp"
 #include "support/scripted_server.hpp"
 
 namespace sluice {
-namespace {
+namespace key_watch_test {
 
 using namespace std::chrono_literals;
 using client::ScriptedServer;
@@ -22,7 +22,7 @@ using client::ScriptedServer;
 constexpr KeyWatchTimes quick{
     .file_check = 20ms, .refresh = 1h, .refresh_min = 50ms, .fetch_timeout = 9s};
 
-// Waits until it is so, for ten seconds at most.
+// Waits until the condition holds, for ten seconds at most.
 template <class Condition>
 bool eventually(const Condition& condition) {
     for (int i = 0; i < 2000; ++i) {
@@ -52,7 +52,7 @@ std::string answer(const std::string& body, const std::string& status = "200 OK"
         status, body.size(), body);
 }
 
-// What a server answers now; tests change it.
+// The server's present answer; tests change it.
 class Answer {
   public:
     explicit Answer(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -117,13 +117,14 @@ TEST_F(KeyFileTest, IsReadAtOnceWhenAskedTo) {
 TEST_F(KeyFileTest, MustHaveKeysAtTheStart) {
     EXPECT_FALSE(KeyWatch::open(path, quick));
     write("{\"keys\":[]}");
-    EXPECT_EQ(KeyWatch::open(path, quick).error().message, path + ": has no key that can be used");
+    EXPECT_EQ(KeyWatch::open(path, quick).error().message,
+              path + ": has no usable key: \"keys\" is empty; RSA and EC public keys are used");
     write(jwks_of({"ec-256"}) + std::string(jwks_bytes_max, ' '));
     EXPECT_EQ(KeyWatch::open(path, quick).error().message, path + ": is larger than 262144 bytes");
     EXPECT_FALSE(KeyWatch::open(std::filesystem::temp_directory_path(), quick));
 }
 
-// A token that was believed once is not believed for ever.
+// A token that was accepted once is not accepted for ever.
 TEST_F(KeyFileTest, ATokenOfAKeyThatIsGoneIsRefused) {
     write(jwks_of({"ec-256"}));
     const auto verifier = CjoseJwtVerifier::open(
@@ -228,5 +229,5 @@ TEST(KeyUrl, IsGivenUpWhenItTakesTooLong) {
     EXPECT_NE(body.error().message.find("timed out"), std::string::npos) << body.error().message;
 }
 
-}  // namespace
+}  // namespace key_watch_test
 }  // namespace sluice

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "application/names.hpp"
+#include "application/toolkit/names.hpp"
 #include "infrastructure/jwt/json_members.hpp"
 
 namespace sluice {
@@ -14,7 +14,8 @@ bool is_name(std::string_view text) {
     return !text.empty() && !check_name("", text);
 }
 
-// A moment as claims have it: seconds, perhaps with a fraction. What is absent stays as it is.
+// A time as claims have it: seconds, perhaps with a fraction. An absent claim leaves `out` as it
+// is.
 bool read_time(const JsonMembers& claims, std::string_view name, std::optional<Timestamp>& out) {
     if (!claims.has(name)) return true;
     const auto seconds = claims.number(name);
@@ -47,17 +48,17 @@ bool read_times(const JsonMembers& claims, const JwtSettings& settings, TokenCla
 }
 
 // "a b  c", or several of such texts.
-std::vector<std::string> words_of(const std::vector<std::string>& texts) {
-    std::vector<std::string> words;
+std::vector<std::string> split_at_blanks(const std::vector<std::string>& texts) {
+    std::vector<std::string> parts;
     for (const std::string_view text : texts) {
         std::size_t at = 0;
         while ((at = text.find_first_not_of(' ', at)) != std::string_view::npos) {
             const std::size_t end = std::min(text.find(' ', at), text.size());
-            words.emplace_back(text.substr(at, end - at));
+            parts.emplace_back(text.substr(at, end - at));
             at = end;
         }
     }
-    return words;
+    return parts;
 }
 
 Scopes scopes_of(const std::vector<std::string>& names) {
@@ -73,14 +74,14 @@ bool read_scopes(const JsonMembers& claims, const JwtSettings& settings, Scopes&
         if (!claims.has(claim)) continue;
         const auto texts = claims.texts(claim);
         if (!texts) return false;
-        out = scopes_of(words_of(*texts));
+        out = scopes_of(split_at_blanks(*texts));
         return true;
     }
     out = scopes_of(settings.default_scopes);
     return true;
 }
 
-// An empty list would allow every type, and is hardly what whoever wrote it meant.
+// An empty list would allow every type, which its author hardly meant.
 bool read_types(const JsonMembers& claims, const JwtSettings& settings, Caller& out) {
     if (!claims.has(settings.types_claim)) return true;
     auto types = claims.texts(settings.types_claim);

@@ -3,12 +3,12 @@
 #include <optional>
 #include <string_view>
 
-#include "application/caller.hpp"
+#include "domain/access/caller.hpp"
 #include "infrastructure/jwt/jwt_settings.hpp"
 
 namespace sluice {
 
-// When a token is believed, the difference of clocks included.
+// When a token is valid, with the allowed difference of clocks.
 struct TokenValidity {
     Timestamp from = Timestamp::min();
     Timestamp until = Timestamp::min();
@@ -21,9 +21,9 @@ struct TokenClaims {
     TokenValidity validity{};
 };
 
-// Reads the claims of a token whose signature is good: who it is about, and when it is valid, which
-// the caller of this function has to weigh. Nothing when the token is from another issuer, for
-// another audience, or does not say all that is asked for, or not as it has to be said.
+// Reads the claims of a token whose signature is good: the caller, and when the token is valid,
+// which the caller of this function has to check. Nothing when the token is from another issuer,
+// for another audience, or lacks a required claim, or has one of the wrong form.
 std::optional<TokenClaims> read_claims(std::string_view json, const JwtSettings& settings);
 
 }  // namespace sluice

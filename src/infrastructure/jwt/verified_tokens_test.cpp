@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice {
-namespace {
+namespace verified_tokens_test {
 
 TokenClaims claims_of(const std::string& name) {
     return {.caller = {.name = name}, .validity = {}};
@@ -31,5 +31,5 @@ TEST(VerifiedTokens, KeepsWhatIsAskedForAgainAndAgain) {
     EXPECT_EQ(tokens.size(), 0u);
 }
 
-}  // namespace
+}  // namespace verified_tokens_test
 }  // namespace sluice

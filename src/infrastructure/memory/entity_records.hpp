@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-// The entities that a MemoryStore holds, and what happened to them.
+// The entities that a MemoryStore holds, and their events.
 struct EntityRecords {
     std::map<EntityKey, Entity> entities;
     std::map<std::int64_t, EntityKey> keys;  // by number

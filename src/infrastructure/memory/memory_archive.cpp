@@ -1,14 +1,14 @@
 #include <algorithm>
 #include <set>
 
-#include "domain/check.hpp"
+#include "domain/values/check.hpp"
 #include "infrastructure/memory/memory_session.hpp"
 
 // The part of a MemoryStore's session that removes ended jobs.
 namespace sluice {
 namespace {
 
-// Takes the item out of the map, with the way back.
+// Removes the item from the map, and records how to undo that.
 template <class Map>
 void take_out(Map& map, JobId id, MemoryWork& work) {
     auto node = map.extract(id);

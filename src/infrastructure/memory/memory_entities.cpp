@@ -1,4 +1,4 @@
-#include "domain/check.hpp"
+#include "domain/values/check.hpp"
 #include "infrastructure/memory/memory_session.hpp"
 
 // The part of a MemoryStore's session that deals with entities.

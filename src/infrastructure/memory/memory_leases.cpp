@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "domain/check.hpp"
+#include "domain/values/check.hpp"
 #include "infrastructure/memory/memory_session.hpp"
 
 // The part of a MemoryStore's session that deals with the ready queue and leases.
@@ -39,7 +39,7 @@ void MemoryLeases::save(std::span<const Job> jobs) {
         check(job.lease && stored.is_leased_under(job.lease->token),
               "only a current lease is saved");
         stored.lease = job.lease;
-        stored.now.hear_worker(job.now);
+        stored.now.apply_worker_update(job.now);
         work_.records.watch(stored);
     }
 }
@@ -50,7 +50,7 @@ void MemoryLeases::close(std::span<const Job> jobs) {
         check(is_final(stored.now.state) && stored.lease,
               "only an ended job's lease is closed by itself");
         stored.lease.reset();
-        stored.now.hear_worker(job.now);
+        stored.now.apply_worker_update(job.now);
         work_.records.watch(stored);
         work_.records.queue.free_keys(job.spec->id);
     }
@@ -68,7 +68,7 @@ void MemoryLeases::give_back(Duration lost, Timestamp now) {
     }
 }
 
-// One engine alone never gives a number twice.
+// A single engine never gives a number twice.
 LeaseToken MemoryLeases::newest_token() {
     return work_.records.is_shared ? LeaseToken{work_.records.last_id} : LeaseToken{};
 }

@@ -6,13 +6,13 @@
 
 namespace sluice {
 
-// Nothing is held where there is no mutex.
+// Locks nothing where there is no mutex.
 inline std::unique_lock<std::mutex> hold(std::mutex* mutex) {
     return mutex != nullptr ? std::unique_lock(*mutex) : std::unique_lock<std::mutex>();
 }
 
-// The readers of a MemoryStore. They hold its mutex during each call; a session's have none, since
-// the session holds it.
+// The readers of a MemoryStore. They lock its mutex during each call; those of a session have none,
+// since the session has locked it.
 class MemoryEntityReader final : public EntityReader {
   public:
     MemoryEntityReader(std::mutex* mutex, const EntityRecords& records)

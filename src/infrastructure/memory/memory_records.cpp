@@ -93,7 +93,7 @@ void MemoryRecords::watch(const Job& job) {
 void MemoryRecords::rebuild() {
     queue.clear();
     clock.clear();
-    queue.newly_ready(seen_now);  // what was due before is due again at once, and not told again
+    queue.newly_ready(seen_now);  // jobs that were due before are due at once, not told again
     // All keys are held before any job is queued that may have to wait for one.
     for (const auto& [id, row] : jobs) {
         if (!row.job.lease) continue;

@@ -14,7 +14,7 @@
 namespace sluice {
 
 // Everything that a MemoryStore holds. The queue, the clock and `readied` follow from the rest, so
-// a rollback restores the rest and makes them anew.
+// a rollback restores the rest and rebuilds them.
 struct MemoryRecords {
     struct Row {
         Job job;
@@ -32,7 +32,7 @@ struct MemoryRecords {
     ReadyQueue queue;
     LeaseClock clock;
     std::map<Lane, int> readied;            // became claimable and was not told yet
-    Timestamp seen_now = Timestamp::min();  // up to when timed jobs were let into the queue
+    Timestamp seen_now = Timestamp::min();  // up to when timed jobs entered the queue
 
     std::vector<std::optional<Job>> find(std::span<const JobId> ids) const;
     std::vector<Job> list(const JobFilter& filter, JobId before, ListLimit limit) const;
@@ -42,13 +42,13 @@ struct MemoryRecords {
     std::vector<LogLine> logs_after(JobId job, std::int64_t after, int limit) const;
     std::vector<JobId> ids_after(JobId after, int limit) const;
 
-    // Moves what the queue counted as newly ready to `readied`.
+    // Moves the queue's counts of newly ready jobs to `readied`.
     void gather_readied(Timestamp now);
 
-    // Watches the job's lease and deadline as they are now, or no longer.
+    // Watches the job's lease and deadline as they are now, or stops watching.
     void watch(const Job& job);
 
-    // Makes the queue and the clock from the jobs.
+    // Rebuilds the queue and the clock from the jobs.
     void rebuild();
 };
 

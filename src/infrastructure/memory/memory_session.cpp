@@ -1,10 +1,10 @@
 #include "infrastructure/memory/memory_session.hpp"
 
-#include "domain/check.hpp"
+#include "domain/values/check.hpp"
 
 namespace sluice {
 
-// ── the way back ──
+// ── rollback ──
 
 MemoryWork::MemoryWork(MemoryRecords& all) : records(all), seen_now_before_(all.seen_now) {
     records.gather_readied(Timestamp::min());

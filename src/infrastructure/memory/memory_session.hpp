@@ -11,23 +11,23 @@
 
 namespace sluice {
 
-// What the parts of a session write through: changes to the records, each with the way back.
+// The writes of a session's parts: changes of the records, each with its undo.
 class MemoryWork {
   public:
     explicit MemoryWork(MemoryRecords& all);
 
-    // The row of a job that exists, to be changed.
+    // The row of an existing job, to be changed.
     MemoryRecords::Row& change(JobId id);
     void add_job(const Arrival& arrival);
-    // Everything of the job but its spec, which never changes.
+    // Writes everything of the job but its spec, which never changes.
     static void write(Job& stored, const Job& job);
     void use_number(std::int64_t number);
     void can_undo(std::function<void()> step) { undo_.push_back(std::move(step)); }
     void roll_back();
 
     MemoryRecords& records;
-    std::unordered_set<JobId> taken{};  // and no lease written yet
-    bool asked_queue = false;           // which may have changed it, even if it gave nothing
+    std::unordered_set<JobId> taken{};  // their leases are not written yet
+    bool asked_queue = false;           // that may have changed it, even if it gave no job
 
   private:
     std::vector<std::function<void()>> undo_;

@@ -1,22 +1,21 @@
 #pragma once
 
-#include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "domain/ids.hpp"
-#include "domain/time.hpp"
+#include "domain/jobs/ids.hpp"
+#include "domain/values/time.hpp"
 
 namespace sluice {
 
-// When leases run out and deadlines come, in memory, beside a store that owns its data alone.
+// When leases run out and deadlines come, in memory, for a store that alone owns its data.
 class LeaseClock {
   public:
     // Sets or moves both moments of a leased job; a deadline of `never` is not watched.
     void set(JobId id, Timestamp until, Timestamp deadline);
-    // Moves when the lease of a leased job runs out, and leaves its deadline.
+    // Sets when the lease of a leased job runs out, and keeps its deadline.
     void move(JobId id, Timestamp until);
     void erase(JobId id);
     bool contains(JobId id) const { return leases_.contains(id); }

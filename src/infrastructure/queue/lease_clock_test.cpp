@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice {
-namespace {
+namespace lease_clock_test {
 
 constexpr Timestamp at(int seconds) {
     return from_micros(std::int64_t{seconds} * 1'000'000);
@@ -79,5 +79,5 @@ TEST(LeaseClock, ForgetsWhatIsErasedOrCleared) {
     EXPECT_EQ(clock.next_due(), never);
 }
 
-}  // namespace
+}  // namespace lease_clock_test
 }  // namespace sluice

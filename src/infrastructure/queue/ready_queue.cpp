@@ -1,15 +1,14 @@
 #include "infrastructure/queue/ready_queue.hpp"
 
 #include <algorithm>
-#include <tuple>
 
-#include "domain/check.hpp"
+#include "domain/values/check.hpp"
 
-// How keys keep their promise. A job is parked only at a key that is held. When the key is freed,
+// How keys are kept exclusive. A job is parked only at a key that is held. When the key is freed,
 // the first job of each lane that is parked there goes to the lane and leads the others: as long as
 // it is in the lane and the key is free, none of them can be taken before it. When a leader is
-// taken, the key is held again; when it is canceled or has to wait for another key, the next one
-// takes its place.
+// taken, the key is held again; when it is canceled or has to wait for another key, the next parked
+// job becomes the leader.
 namespace sluice {
 
 // ── lanes ──
@@ -23,7 +22,7 @@ ReadyQueue::LaneQueue& ReadyQueue::lane_for(const JobSpec& spec) {
     return found->second;
 }
 
-// Lane names come from clients; one that is not in use must not stay.
+// Lane names come from clients; an unused lane must not stay.
 void ReadyQueue::drop_if_empty(LaneQueue& lane) {
     if (lane.queued == 0 && lane.readied == 0) lanes_.erase(lanes_.find(*lane.name));
 }
@@ -35,7 +34,7 @@ void ReadyQueue::depart(LaneQueue& lane) {
 
 void ReadyQueue::enter_ready(LaneQueue& lane, const Rank& rank) {
     const std::size_t before = lane.ready.size();
-    lane.ready.insert(lane.ready.end(), rank);  // ids increase, so the end is the usual place
+    lane.ready.insert(lane.ready.end(), rank);  // ids increase, so most ranks go to the end
     check(lane.ready.size() == before + 1, "a job is queued once");
     if (lane.readied++ == 0) readied_.push_back(&lane);
 }
@@ -81,9 +80,9 @@ void ReadyQueue::unblock(const JobSpec& spec, Timestamp run_after) {
              run_after);
 }
 
-// What is due goes to its lane at once, since a million timers would cost more than a million
-// ranks. No call says what time it is now, but it is not before the job was created. A retry waits
-// for its time all the same: the clock may have been set back since the job was created.
+// A job that is due goes to its lane at once, since a million timers would cost more than a million
+// ranks. The present time is not known here, but it is not before the job was created. A retry
+// waits for its time all the same: the clock may have been set back since the job was created.
 void ReadyQueue::schedule(LaneQueue& lane, const Rank& rank, const JobSpec& spec,
                           Timestamp run_after) {
     const bool was_moved = run_after != spec.run_after;
@@ -187,7 +186,7 @@ std::vector<JobId> ReadyQueue::take(const ClaimFilter& filter, int limit, Timest
     const auto later = [](const Head& a, const Head& b) { return b.rank < a.rank; };
     std::make_heap(heads.begin(), heads.end(), later);
 
-    // Only the lane in hand changes: a claim holds keys but frees none, so nobody is promoted
+    // Only the lane in hand changes: a claim holds keys but frees none, so no job is promoted
     // elsewhere.
     std::vector<JobId> taken;
     while (!heads.empty() && std::ssize(taken) < limit) {
@@ -316,7 +315,7 @@ void ReadyQueue::park(KeyedJob& job, Key& key) {
     job.parked = true;
 }
 
-// Called when a job has left its lane: those who wait behind it get another leader.
+// Called when a job has left its lane: the jobs parked behind it get another leader.
 void ReadyQueue::stop_leading(KeyedJob& job) {
     Key* key = std::exchange(job.at, nullptr);
     if (key == nullptr) return;
@@ -327,8 +326,8 @@ void ReadyQueue::stop_leading(KeyedJob& job) {
 }
 
 // Sends the first job of the lane that is parked at the key to the lane, unless the key is held, or
-// one that comes before all that are parked is there already. Those that need another key that is
-// held wait there.
+// a job that comes before all parked ones is in the lane already. A job that needs another key that
+// is held is parked there.
 void ReadyQueue::promote(Key& key, LaneQueue& lane) {
     const auto found = key.waiting.find(&lane);
     if (key.holder || found == key.waiting.end()) return;

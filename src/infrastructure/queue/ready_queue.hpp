@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <memory_resource>
 #include <optional>
@@ -14,14 +13,15 @@
 #include <vector>
 
 #include "application/ports/store.hpp"
-#include "domain/lane.hpp"
+#include "domain/jobs/lane.hpp"
 
 namespace sluice {
 
-// What may be claimed, in memory. A store that owns its data alone keeps one beside it, rebuilds it
-// at the start, and tells it of every change. Not thread-safe: it belongs to the writing session.
+// The jobs that may be claimed, in memory. A store that alone owns its data keeps one beside it,
+// rebuilds it at the start, and tells it of every change. Not thread-safe: it belongs to the
+// writing session.
 //
-// A queued job is in exactly one place:
+// A queued job is in exactly one of these states:
 //   lane      claimable now, in order of priority and age;
 //   timed     its run_after has not come;
 //   blocked   a job that it depends on has not ended;
@@ -30,18 +30,18 @@ namespace sluice {
 // lane. So a freed key costs one move per lane, however many jobs wait for it, and a claim never
 // walks over them.
 //
-// Time does not go back: what was due at the `now` of one call is due in all later ones.
+// Time does not go back: a job that was due at the `now` of one call is due in all later ones.
 class ReadyQueue {
   public:
     ReadyQueue() = default;
     ReadyQueue(const ReadyQueue&) = delete;
     ReadyQueue& operator=(const ReadyQueue&) = delete;
 
-    // Adds a queued job that is to become claimable at `run_after`, or once unblocked. Returns how
-    // many jobs its lane has now.
+    // Adds a queued job that becomes claimable at `run_after`, or once unblocked. Returns how many
+    // jobs its lane has now.
     std::size_t add(const JobSpec& spec, Timestamp run_after, bool blocked);
 
-    // Takes a queued job out, wherever it is. False when it is not here.
+    // Removes a queued job, wherever it is. False when it is not here.
     bool remove(const JobSpec& spec, Timestamp run_after);
 
     // Moves a blocked job on, to become claimable at `run_after`.
@@ -51,7 +51,7 @@ class ReadyQueue {
     std::vector<JobId> dependents(std::span<const JobId> ended) const;
 
     // Takes up to `limit` jobs that the filter accepts; see LeaseStore::take. Their keys are held
-    // now.
+    // from now on.
     std::vector<JobId> take(const ClaimFilter& filter, int limit, Timestamp now);
 
     // Holds the keys of a job that is leased already: for the rebuild at the start.
@@ -65,15 +65,15 @@ class ReadyQueue {
     // When the next timed job is due, or `never`.
     Timestamp next_due() const;
 
-    // What became claimable since the last call, including timed jobs that are due at `now`; in
-    // order of the lanes. A job counts each time that it enters its lane, also when it was taken
-    // since.
+    // How many jobs became claimable since the last call, including timed jobs that are due at
+    // `now`; in order of the lanes. A job counts each time that it enters its lane, also when it
+    // was taken since.
     std::vector<Readied> newly_ready(Timestamp now);
 
     std::vector<Depth> depths() const;
     std::size_t size() const { return size_; }
 
-    // Forgets everything, also the time that it has seen and what became ready.
+    // Forgets everything, also the time that it has seen and the counts of newly ready jobs.
     void clear();
 
   private:
@@ -90,7 +90,7 @@ class ReadyQueue {
     struct LaneQueue {
         Ranks ready;
         const Lane* name = nullptr;
-        std::size_t queued = 0;  // in all places
+        std::size_t queued = 0;  // in all states
         int readied = 0;         // how many entered `ready` since the last newly_ready()
     };
     struct LaneOrder {  // finds the lane of a spec without making a Lane of it
@@ -115,7 +115,7 @@ class ReadyQueue {
     struct Parking {
         Ranks parked;
         std::optional<JobId>
-            leader{};  // the last one that went from here to the lane, while it is there
+            leader{};  // the last job that went from here to the lane, while it is there
         Rank leader_rank{};
     };
     struct Key {
@@ -128,7 +128,7 @@ class ReadyQueue {
         LaneQueue* lane = nullptr;
         Rank rank{};
         std::vector<Key*> keys{};
-        Key* at = nullptr;  // parked: where it waits; else the key from which it came to the lane
+        Key* at = nullptr;  // the key at which it is parked, or was parked last
         bool parked = false;
         bool holds = false;
     };

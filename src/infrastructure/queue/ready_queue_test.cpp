@@ -6,7 +6,7 @@
 #include <random>
 
 namespace sluice {
-namespace {
+namespace ready_queue_test {
 
 using Ids = std::vector<JobId>;
 
@@ -210,7 +210,7 @@ TEST(ReadyQueue, ForgetsEverythingWhenCleared) {
     EXPECT_EQ(queue.next_due(), at(30));
 }
 
-// What the queue promises, done the slow way: look at every job for every one that is taken.
+// The promises of the queue, kept the slow way: looks at every job for each one that is taken.
 class Model {
   public:
     struct Entry {
@@ -255,7 +255,7 @@ class Model {
     }
 };
 
-// Does the same random things to a queue and to a model, and compares what they give.
+// Applies the same random changes to a queue and to a model, and compares the results.
 class RandomWalk {
   public:
     RandomWalk(unsigned seed, int key_count) : random_(seed), key_count_(key_count) {}
@@ -366,5 +366,5 @@ TEST(ReadyQueue, TakesExactlyWhatASearchOverAllJobsWouldTake) {
     }
 }
 
-}  // namespace
+}  // namespace ready_queue_test
 }  // namespace sluice

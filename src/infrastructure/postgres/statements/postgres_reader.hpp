@@ -1,0 +1,44 @@
+#pragma once
+
+#include "application/ports/job_reader.hpp"
+#include "infrastructure/postgres/connection/reading_connection.hpp"
+
+namespace sluice::postgres {
+
+// Reads entities on a reader's connection.
+class PostgresEntityReader final : public EntityReader {
+  public:
+    explicit PostgresEntityReader(ReadingConnection& connection) : connection_(connection) {}
+
+    std::vector<std::optional<Entity>> find(std::span<const EntityKey> keys) override;
+    std::vector<Entity> list(const EntityFilter& filter, std::int64_t before, std::int64_t offset,
+                             int limit) override;
+    std::int64_t count(const EntityFilter& filter) override;
+    std::vector<EntityEvent> events(const EntityKey& key, std::int64_t after, int limit) override;
+
+  private:
+    ReadingConnection& connection_;
+};
+
+// Reads on a connection of its own, which it opens at the first call, and again after it was lost.
+// For one thread at a time.
+class PostgresReader final : public JobReader {
+  public:
+    explicit PostgresReader(ConnectOptions options) : connection_(std::move(options)) {}
+
+    std::vector<std::optional<Job>> find(std::span<const JobId> ids) override;
+    std::vector<Job> list(const JobFilter& filter, JobId before, ListLimit limit) override;
+    std::vector<Job> page(const JobFilter& filter, std::int64_t offset, int limit) override;
+    std::int64_t count(const JobFilter& filter) override;
+    std::vector<Event> events(JobId job, std::int64_t after, int limit) override;
+    std::vector<LogLine> logs(JobId job, std::int64_t after, int limit) override;
+    std::vector<JobId> ids_after(JobId after, int limit) override;
+    std::optional<Depths> depths() override;
+    EntityReader& entities() override { return entities_; }
+
+  private:
+    ReadingConnection connection_;
+    PostgresEntityReader entities_{connection_};
+};
+
+}  // namespace sluice::postgres

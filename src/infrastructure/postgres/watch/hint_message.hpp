@@ -1,0 +1,28 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "infrastructure/postgres/schema/lanes.hpp"
+
+namespace sluice::postgres {
+
+// A message between nodes, by NOTIFY.
+struct HintMessage {
+    std::int64_t owner = 0;           // the sender
+    Timestamp due = never;            // when a node has to look for due work
+    std::map<LaneId, int> readied{};  // how many jobs became claimable
+
+    bool operator==(const HintMessage&) const = default;
+};
+
+// The message as payloads of NOTIFY, which takes 8000 bytes: several where one is not enough.
+std::vector<std::string> to_payloads(const HintMessage& message);
+
+// Nothing when the payload is not such a message.
+std::optional<HintMessage> parse_payload(std::string_view payload);
+
+}  // namespace sluice::postgres
