@@ -21,10 +21,10 @@ struct Options {
     std::string server = default_server;  // http:// or https://, host, port, and perhaps a path
     std::string token{};                  // sent as a bearer token
     std::string tenant{};                 // empty: the token's, or "default"
-    Millis timeout{30'000};               // of one request, beside what it waits for on purpose
+    Millis timeout{30'000};               // of one request, not counting an intended wait
     Millis patience{10'000};              // how long a call is repeated when the engine is away
     std::string user_agent = "sluice-client";
-    std::string ca_file{};  // to trust; empty: the system's
+    std::string ca_file{};  // authorities to trust; empty: those of the system
 };
 
 // A request as it would go over the wire, for showing it.
@@ -47,9 +47,9 @@ struct JobPage {
     std::string json{};         // the whole answer
 };
 
-// What a job's stream tells, in order. Exactly one of the two is set.
+// One update of a job's stream, in order. Exactly one of the two is set.
 struct Update {
-    std::int64_t position = 0;  // where to go on: Client::follow(id, position, …)
+    std::int64_t position = 0;  // to go on from: Client::follow(id, position, …)
     std::optional<LogLine> line{};
     struct Status {
         State state = State::queued;
@@ -63,9 +63,9 @@ struct Update {
 
 class EngineLink;
 
-// Talks to an engine. Every call blocks, throws Error when it cannot be done, and repeats itself
-// within Options::patience when the engine is away and a repeat is safe. May be used by several
-// threads at once; each keeps a connection of its own.
+// Talks to an engine. Every call blocks, throws Error when it fails, and is repeated within
+// Options::patience when the engine is away and a repeat is safe. May be used by several threads at
+// once; each keeps a connection of its own.
 class SLUICE_EXPORT Client {
   public:
     explicit Client(Options options = {});
@@ -83,7 +83,7 @@ class SLUICE_EXPORT Client {
     Job get(const std::string& id);
     JobPage list(const JobQuery& query = {});
     Job cancel(const std::string& id, const std::string& reason = {});
-    Job replay(const std::string& id, const std::string& reason = {});  // answers the new job
+    Job replay(const std::string& id, const std::string& reason = {});  // returns the new job
     Explanation explain(const std::string& id);
     std::vector<LogLine> logs(const std::string& id, std::int64_t after = 0, int limit = 1000);
     std::vector<Event> events(const std::string& id, std::int64_t after = 0, int limit = 1000);
@@ -92,19 +92,19 @@ class SLUICE_EXPORT Client {
     // Waits for the job's end, or for this long. Nothing: it has not ended by then.
     std::optional<Job> wait(const std::string& id, std::optional<Millis> limit = {});
 
-    // Calls `on_update` with everything that happened and happens to the job after `position`, in
-    // order, without gap or repeat, over restarts of the engine, until the job has ended (answers
-    // true), or `on_update` or `keep_on` returns false, or no more than `patience` without an
-    // engine has passed (throws). `keep_on` is asked at least every 200 ms.
+    // Calls `on_update` with every update of the job after `position`, past and future, in order,
+    // without gap or repeat, over restarts of the engine, until the job has ended (returns true),
+    // or `on_update` or `keep_on` returns false, or the engine was away for `patience` (throws).
+    // `keep_on` is asked at least every 200 ms.
     bool follow(const std::string& id, std::int64_t position,
                 const std::function<bool(const Update&)>& on_update,
                 const std::function<bool()>& keep_on = {});
 
-    // Any other call: the body of the answer to it. Repeated only when `repeatable`.
+    // Any other call; returns the body of the answer. Repeated only when `repeatable`.
     std::string call(const std::string& method, const std::string& path, const std::string& body,
                      bool repeatable);
 
-    // Ends every call that waits, and refuses new ones, as unreachable. From any thread.
+    // Ends every waiting call, and refuses new ones, as unreachable. From any thread.
     void interrupt();
 
   private:

@@ -9,12 +9,12 @@
 
 namespace sluice::client {
 
-// Why a call did not do what it was asked to.
+// Why a call failed.
 enum class ErrorKind {
-    refused,      // the engine understood and said no; code() says why
+    refused,      // the engine understood and refused; code() says why
     unavailable,  // the engine cannot do it now (503); to send the same again is safe
     unreachable,  // no answer: refused connection, lost connection, time out, not an engine
-    usage,        // the call itself makes no sense, e.g. a server address that is none
+    usage,        // the call itself is invalid, e.g. not a server address
 };
 
 // Thrown by every call of this library. what() is for people.
@@ -33,9 +33,9 @@ class SLUICE_EXPORT Error : public std::runtime_error {
     int status() const { return status_; }             // of HTTP; 0 without an answer
     const std::string& code() const { return code_; }  // the engine's: "not_found", "lease_lost"…
     const std::string& pointer() const { return pointer_; }  // JSON pointer to the field, or empty
-    std::chrono::milliseconds retry_after() const { return retry_after_; }  // 0: not said
+    std::chrono::milliseconds retry_after() const { return retry_after_; }  // 0: not given
 
-    // Whether the same call may go through later, unchanged.
+    // Whether the same call may succeed later, unchanged.
     bool may_be_repeated() const {
         return kind_ == ErrorKind::unavailable || kind_ == ErrorKind::unreachable;
     }

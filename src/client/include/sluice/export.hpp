@@ -1,6 +1,6 @@
 #pragma once
 
-// What the shared library offers. Everything else in it is hidden.
+// Marks the symbols that the shared library exports. All others are hidden.
 #if defined(__GNUC__)
 #define SLUICE_EXPORT __attribute__((visibility("default")))
 #else

@@ -41,13 +41,13 @@ struct Backoff {
     bool operator==(const Backoff&) const = default;
 };
 
-// What becomes of a job when one that it depends on ends without success.
+// What happens to a job when a job that it depends on ends without success.
 enum class OnDependencyFailure { cancel, run };
 
 SLUICE_EXPORT std::string_view to_text(OnDependencyFailure choice);
 SLUICE_EXPORT std::optional<OnDependencyFailure> parse_on_dependency_failure(std::string_view text);
 
-// A job as the engine tells it. An empty string means that a field has no value. JSON values are
+// A job as the engine sends it. An empty string means that a field has no value. JSON values are
 // kept as text, byte for byte.
 struct Job {
     std::string id{};
@@ -85,11 +85,11 @@ struct Job {
     std::optional<Time> completed_at{};
     std::optional<Time> lease_until{};
     std::int64_t revision = 0;
-    bool damaged = false;  // the store no longer has what was submitted; the payload is null
+    bool damaged = false;  // the stored job is damaged; the payload is null
     std::string json{};    // the whole job as it came
 };
 
-// What is asked for. What is not said comes from the job's type.
+// A job to submit. Fields that are not set come from the job's type.
 struct NewJob {
     std::string type{};
     std::string payload = "null";  // JSON
@@ -113,8 +113,8 @@ struct NewJob {
     std::string source{};
     std::string correlation_id{};
     // Makes the submit happen once, however often it is sent. Without one, the client makes one up,
-    // so that its own retries are safe. Of jobs that are submitted together, the first one's
-    // counts.
+    // so that its own retries are safe. Of jobs that are submitted together, the key of the first
+    // one counts.
     std::string idempotency_key{};
 };
 
@@ -146,7 +146,7 @@ struct Event {
     std::string json{};
 };
 
-// Why a job is where it is.
+// Why a job is in its present state.
 struct Reason {
     std::string code{};
     std::string detail{};
@@ -160,14 +160,14 @@ struct Explanation {
     std::string json{};
 };
 
-// Who takes jobs.
+// A worker that the engine has seen.
 struct WorkerSeen {
     std::string worker_id{};
     std::string tenant{};
     std::vector<std::string> queues{};  // empty: any
     std::vector<std::string> types{};   // empty: any
     std::vector<std::string> labels{};
-    bool waiting = false;              // it waits for work right now
+    bool waiting = false;              // it has a waiting claim right now
     std::optional<Time> last_claim{};  // nothing: known by its leases only
     std::vector<std::string> jobs{};   // that it holds leases on
     std::string json{};

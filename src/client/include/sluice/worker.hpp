@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +11,7 @@
 
 namespace sluice::client {
 
-// How an attempt ended, as the worker says.
+// How an attempt ended, as the worker reports it.
 struct Outcome {
     enum class Kind { succeeded, failed, canceled, timed_out };
     Kind kind = Kind::succeeded;
@@ -35,13 +34,13 @@ struct Outcome {
     }
 };
 
-// Why a worker should stop.
+// Why a job should stop.
 enum class StopReason {
     none,
-    canceled,    // somebody canceled the job
+    canceled,    // the job was canceled
     deadline,    // the attempt has used up its time
-    lease_lost,  // another worker may have the job by now: stop at once, nothing counts any more
-    shutdown,    // this worker is stopping; what stops now is handed back
+    lease_lost,  // another worker may have the job: stop at once, no result counts
+    shutdown,    // this worker stops; jobs that stop now are handed back
 };
 
 // Tells a running job to stop. Safe to use from any thread.
@@ -55,7 +54,7 @@ class SLUICE_EXPORT CancelToken {
     bool requested() const { return reason() != StopReason::none; }
     StopReason reason() const;
 
-    // Sleeps this long, or until the job should stop; answers whether it should.
+    // Sleeps this long, or until the job should stop; returns whether it should.
     bool wait_for(Millis time) const;
 
     // Becomes readable when the job should stop; for poll(2). Never read from it.
@@ -69,8 +68,8 @@ class SLUICE_EXPORT CancelToken {
     std::unique_ptr<Shared> shared_;
 };
 
-// Writes a job's log. Calls return at once; lines are sent in order, in batches, and all before
-// the report. When the engine takes none for long and much waits, a call blocks until it does, or
+// Writes a job's log. Calls return at once; lines are sent in order, in batches, and all before the
+// report. When the engine takes no lines for long and many wait, a call blocks until it does, or
 // until the job should stop.
 class SLUICE_EXPORT Logger {
   public:
@@ -90,7 +89,7 @@ class SLUICE_EXPORT Logger {
     virtual void write(Level level, std::string_view message, std::string_view data) = 0;
 };
 
-// What a worker has while it runs one job.
+// The context of a worker while it runs one job.
 class SLUICE_EXPORT Context {
   public:
     virtual ~Context() = default;
@@ -98,10 +97,10 @@ class SLUICE_EXPORT Context {
     virtual Logger& log() = 0;
     virtual const CancelToken& cancel() const = 0;
 
-    // Shown to whoever watches the job; percent 0..100. Sent with the next heartbeat.
+    // Shown to people who watch the job; percent 0..100. Sent with the next heartbeat.
     virtual void progress(int percent, std::string_view message = {}) = 0;
 
-    // Names this attempt to whatever it calls, so that they can refuse older ones.
+    // Identifies this attempt to the services that it calls, so that they can refuse older ones.
     virtual const std::string& lease_id() const = 0;
 
     // The moment, on CLOCK_BOOTTIME, until which this worker is sure to hold the lease. It grows
@@ -117,9 +116,9 @@ class SLUICE_EXPORT JobWorker {
   public:
     virtual ~JobWorker() = default;
 
-    // Runs the job to its end, and says how it ended. An exception is a failure that is retried.
-    // When context.cancel() is requested, it should return soon; what it then returns is
-    // reported only if it still matters.
+    // Runs the job to its end, and returns how it ended. An exception is a failure that is retried.
+    // When context.cancel() is requested, it should return soon; its outcome is then reported only
+    // if it still matters.
     virtual Outcome execute(const Job& job, Context& context) = 0;
 };
 
@@ -133,9 +132,9 @@ struct WorkerOptions {
     std::vector<std::string> labels{};  // what this worker has
     int concurrency = 1;                // jobs at once
     Millis lease{30'000};
-    Millis shutdown_grace{30'000};  // for running jobs to finish; then they are told to stop
-    Millis stop_patience{10'000};   // for those to stop; then run() leaves them to their leases
-    // Called on any thread with what an operator should know, e.g. that the engine is away.
+    Millis shutdown_grace{30'000};  // for running jobs to finish; then they have to stop
+    Millis stop_patience{10'000};   // for jobs to stop; then run() leaves them to their leases
+    // Called on any thread with messages for an operator, e.g. that the engine is away.
     std::function<void(Level, const std::string&)> on_notice{};
 };
 
@@ -163,15 +162,15 @@ class SLUICE_EXPORT Worker {
     // Before run(). A job of a type that has no handler fails: "no worker registered for job type".
     void handle(std::string type, Handler handler);
     void handle(std::string type, std::shared_ptr<JobWorker> worker);
-    void handle_any(std::shared_ptr<JobWorker> worker);  // every other type
+    void handle_any(std::shared_ptr<JobWorker> worker);  // for every other type
 
-    // Claims and runs jobs until stop() is called and what was running has ended or was told to.
-    // Throws Error when the options make no sense, or the engine refuses to give this worker jobs;
-    // before that, what runs may finish. Once.
+    // Claims and runs jobs until stop() is called and all running jobs have ended or were told to
+    // stop. Throws Error when the options are invalid, or the engine refuses to give this worker
+    // jobs; running jobs may finish first. Once.
     void run();
 
     // Lets run() end: no more claims; running jobs may finish within shutdown_grace, are then told
-    // to stop, and those that stop are handed back. From any thread, and from a signal handler.
+    // to stop, and jobs that stop are handed back. From any thread, and from a signal handler.
     void stop();
 
     // The same without waiting for jobs to finish. Also after stop().
