@@ -1,13 +1,13 @@
 // Apps and their members.
 #include "application/apps/app_changes.hpp"
-#include "application/json_values.hpp"
-#include "application/names.hpp"
+#include "application/toolkit/names.hpp"
 #include "interfaces/http/apps/entities.hpp"
 #include "interfaces/http/apps/entity_json.hpp"
 #include "interfaces/http/apps/fields.hpp"
 #include "interfaces/http/apps/handlers.hpp"
-#include "interfaces/http/caller.hpp"
-#include "interfaces/http/native/fields.hpp"
+#include "interfaces/http/requests/fields.hpp"
+#include "interfaces/http/toolkit/caller.hpp"
+#include "json/json_values.hpp"
 
 namespace sluice::http::apps {
 namespace {
@@ -19,15 +19,15 @@ Page<Attributes::value_type> read_members(const Entity& app, const PageQuery& qu
         kept == app.attributes.end() ? Attributes() : json_members(kept->second);
     Page<Attributes::value_type> page;
     for (const auto& member : members) {
-        const std::int64_t place = page.total++;
-        if (place >= query.offset() && place < query.offset() + query.limit) {
+        const std::int64_t index = page.total++;
+        if (index >= query.offset() && index < query.offset() + query.limit) {
             page.items.push_back(member);
         }
     }
     return page;
 }
 
-// Without its members, who have a list of their own.
+// Without its members, which have a list of their own.
 void write_app(JsonWriter& json, Entity app, const SecretMarks& secrets) {
     app.attributes.erase("members");
     write_entity(json, app, secrets);
@@ -46,14 +46,14 @@ void write_member(JsonWriter& json, const Attributes::value_type& member) {
     json.end_object();
 }
 
-Result<EntityAnswer> decide_member(EntityDesk& desk, Wish wish) {
+Result<EntityAnswer> decide_member(EntityChanges& changes, Wish wish) {
     const std::string user = take_text(wish.fields, "user");
     if (user.empty()) return missing_field("user");
-    const std::string word = take_text(wish.fields, "role");
-    if (word.empty()) return missing_field("role");
-    const auto role = rules::parse_role(word);
+    const std::string text = take_text(wish.fields, "role");
+    if (text.empty()) return missing_field("role");
+    const auto role = rules::parse_role(text);
     if (!role) return refuse("role", "must be user, reviewer, config_manager or app_admin");
-    return rules::put_member(desk, wish.caller, wish.app, user, *role);
+    return rules::put_member(changes, wish.caller, wish.app, user, *role);
 }
 
 }  // namespace
@@ -65,20 +65,20 @@ void create_app(Call call) {
                                              {"integration_branch", Form::text},
                                              {"approvals_required", Form::integer},
                                              {"gates", Form::texts}});
-    const auto decide = [](EntityDesk& desk, Wish wish) {
+    const auto decide = [](EntityChanges& changes, Wish wish) {
         std::string id = take_text(wish.fields, "id");
-        return rules::create_app(desk, wish.caller, std::move(id), std::move(wish.fields));
+        return rules::create_app(changes, wish.caller, std::move(id), std::move(wish.fields));
     };
     Show show = app_response(call.app);
     change(std::move(call), "", 201, std::move(fields), decide, std::move(show));
 }
 
-// Those that the caller is a member of.
+// The apps that the caller is a member of.
 void list_apps(Call call) {
     const std::string& request_id = call.request.request_id;
-    const auto params = native::read_query(call.request, {"page", "limit"});
+    const auto params = read_query(call.request, {"page", "limit"});
     if (!params) return call.reply.send(refusal_of(params.error(), request_id));
-    const auto query = read_page(*params);
+    const auto query = read_page_query(*params);
     if (!query) return call.reply.send(refusal_of(query.error(), request_id));
     const Choice of_caller{.filter = {.tenant = call.caller->tenant, .kind = "app"},
                            .accepts = [caller = *call.caller](const Entity& app) {
@@ -91,7 +91,7 @@ void list_apps(Call call) {
 }
 
 void get_app(Call call) {
-    const auto params = native::read_query(call.request, {});
+    const auto params = read_query(call.request, {});
     if (!params) return call.reply.send(refusal_of(params.error(), call.request.request_id));
     const SecretMarks& secrets = call.app.rules.secrets;
     ask_in_app(std::move(call), [&secrets](JobReader&, const Entity& app) -> Result<Response> {
@@ -100,22 +100,22 @@ void get_app(Call call) {
 }
 
 void update_app(Call call) {
-    auto changes = read_changes(call.request, {{"name", Form::name},
-                                               {"repo_path", Form::text},
-                                               {"integration_branch", Form::text},
-                                               {"approvals_required", Form::integer},
-                                               {"gates", Form::texts}});
-    const auto decide = [](EntityDesk& desk, Wish wish) {
-        return rules::update_app(desk, wish.caller, wish.app, wish.fields);
+    auto wanted = read_changes(call.request, {{"name", Form::name},
+                                              {"repo_path", Form::text},
+                                              {"integration_branch", Form::text},
+                                              {"approvals_required", Form::integer},
+                                              {"gates", Form::texts}});
+    const auto decide = [](EntityChanges& changes, Wish wish) {
+        return rules::update_app(changes, wish.caller, wish.app, wish.fields);
     };
     Show show = app_response(call.app);
-    change(std::move(call), "", 200, std::move(changes), decide, std::move(show));
+    change(std::move(call), "", 200, std::move(wanted), decide, std::move(show));
 }
 
 void list_members(Call call) {
-    const auto params = native::read_query(call.request, {"page", "limit"});
+    const auto params = read_query(call.request, {"page", "limit"});
     if (!params) return call.reply.send(refusal_of(params.error(), call.request.request_id));
-    const auto query = read_page(*params);
+    const auto query = read_page_query(*params);
     if (!query) return call.reply.send(refusal_of(query.error(), call.request.request_id));
     ask_in_app(std::move(call),
                [query = *query](JobReader&, const Entity& app) -> Result<Response> {

@@ -1,5 +1,5 @@
 #include "application/apps/app_changes.hpp"
-#include "application/names.hpp"
+#include "application/toolkit/names.hpp"
 #include "interfaces/http/apps/entities.hpp"
 #include "interfaces/http/apps/fields.hpp"
 #include "interfaces/http/apps/handlers.hpp"
@@ -15,24 +15,24 @@ std::optional<rules::Decision> parse_decision(std::string_view text) {
 }
 
 // A step to `submitted`, which may bring a new head.
-using Submission = Result<EntityAnswer> (*)(EntityDesk&, const Caller&, const std::string& app,
+using Submission = Result<EntityAnswer> (*)(EntityChanges&, const Caller&, const std::string& app,
                                             const std::string& id, const std::string& head_sha);
 void submit(Call call, Submission submission) {
     auto fields = read_fields(call.request, {{"head_sha", Form::name}});
     change(std::move(call), "changeset", 200, std::move(fields),
-           [submission](EntityDesk& desk, Wish wish) {
+           [submission](EntityChanges& changes, Wish wish) {
                const std::string head_sha = take_text(wish.fields, "head_sha");
-               return submission(desk, wish.caller, wish.app, wish.id, head_sha);
+               return submission(changes, wish.caller, wish.app, wish.id, head_sha);
            });
 }
 
-Result<EntityAnswer> review(EntityDesk& desk, Wish wish) {
-    const std::string word = take_text(wish.fields, "decision");
-    if (word.empty()) return missing_field("decision");
-    const auto decision = parse_decision(word);
+Result<EntityAnswer> decide_review(EntityChanges& changes, Wish wish) {
+    const std::string text = take_text(wish.fields, "decision");
+    if (text.empty()) return missing_field("decision");
+    const auto decision = parse_decision(text);
     if (!decision) return refuse("decision", "must be approve, request_changes or reject");
     const std::string comment = take_text(wish.fields, "comment");
-    return rules::review_changeset(desk, wish.caller, wish.app, wish.id, *decision, comment);
+    return rules::review_changeset(changes, wish.caller, wish.app, wish.id, *decision, comment);
 }
 
 }  // namespace
@@ -43,8 +43,8 @@ void create_changeset(Call call) {
                                              {"head_sha", Form::name},
                                              {"base_sha", Form::name},
                                              {"runtime_profile_id", Form::id}});
-    change(std::move(call), "", 201, std::move(fields), [](EntityDesk& desk, Wish wish) {
-        return rules::create_changeset(desk, wish.caller, wish.app, std::move(wish.fields));
+    change(std::move(call), "", 201, std::move(fields), [](EntityChanges& changes, Wish wish) {
+        return rules::create_changeset(changes, wish.caller, wish.app, std::move(wish.fields));
     });
 }
 
@@ -68,7 +68,7 @@ void review_changeset(Call call) {
     auto fields = read_fields(
         call.request,
         {{"decision", Form::text}, {"action", Form::text, "decision"}, {"comment", Form::text}});
-    change(std::move(call), "changeset", 200, std::move(fields), review);
+    change(std::move(call), "changeset", 200, std::move(fields), decide_review);
 }
 
 void queue_changeset(Call call) {

@@ -8,7 +8,7 @@
 namespace sluice::http::apps {
 namespace {
 
-// Roles in the app, by what they are needed for.
+// Roles in the app, by their purpose.
 constexpr Right lists = needs::reading_as("");
 constexpr Right makes = needs::writing_as("");
 constexpr Right reads = needs::reading_as("user");
@@ -63,9 +63,10 @@ constexpr auto routes = std::to_array<Route>({
 });
 // clang-format on
 
-// Paths that lead nowhere; what the server calls a foreign origin is a caller who may not.
-Response refuse(int status, std::string_view code, const std::string& message,
-                std::string_view request_id) {
+// Answers paths of no route. A foreign origin, as the server calls it, is reported as a missing
+// right.
+Response refusal_at_the_door(int status, std::string_view code, const std::string& message,
+                             std::string_view request_id) {
     if (status == 400) code = "validation_error";
     if (status == 403) code = "forbidden";
     return refusal(status, code, message, request_id);
@@ -74,7 +75,7 @@ Response refuse(int status, std::string_view code, const std::string& message,
 }  // namespace
 
 const Contract& contract() {
-    static const Contract contract{"/api/apps", routes, refuse, Reading::tolerant};
+    static const Contract contract{"/api/apps", routes, refusal_at_the_door, Reading::tolerant};
     return contract;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "interfaces/http/route.hpp"
+#include "interfaces/http/toolkit/route.hpp"
 
 // Seed 000: apps, their jobs, and what gates ask for.
 namespace sluice::http::apps {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "interfaces/http/apps/entity_json.hpp"
-#include "interfaces/http/native/fields.hpp"
-#include "interfaces/http/native/pages.hpp"
+#include "interfaces/http/requests/fields.hpp"
+#include "interfaces/http/requests/pages.hpp"
 
 namespace sluice::http::apps {
 namespace {
@@ -17,9 +17,9 @@ struct ListQuery {
 };
 
 Result<ListQuery> read_list(const Call& call, std::string_view kind) {
-    const auto params = native::read_query(call.request, {"page", "limit", "state"});
+    const auto params = read_query(call.request, {"page", "limit", "state"});
     if (!params) return params.error();
-    const auto page = read_page(*params);
+    const auto page = read_page_query(*params);
     if (!page) return page.error();
     ListQuery query{*page, {.kind = std::string(kind)}};
     if (const std::string* state = params->find("state")) {
@@ -39,9 +39,9 @@ Result<ListQuery> read_list(const Call& call, std::string_view kind) {
 }  // namespace
 
 void get_in_app(Call call, std::string_view kind) {
-    const auto params = native::read_query(call.request, {});
+    const auto params = read_query(call.request, {});
     if (!params) return call.reply.send(refusal_of(params.error(), call.request.request_id));
-    const std::string id(call.second);
+    const std::string id(call.param(1));
     const SecretMarks& secrets = call.app.rules.secrets;
     ask_in_app(std::move(call),
                [kind, id, &secrets](JobReader& reader, const Entity& app) -> Result<Response> {
@@ -76,7 +76,7 @@ PieceQuestion entity_page(const PageQuery& query, Choice choice, WriteEntity wri
     const auto end = [choice, query](JobReader& reader, std::int64_t) {
         return page_end(query, choice.count(reader.entities()));
     };
-    native::NumberedPage<decltype(fetch), WriteEntity, decltype(end)> page{
+    NumberedPage<decltype(fetch), WriteEntity, decltype(end)> page{
         std::string(page_begin), fetch, std::move(write), end, newest_entity, query.limit};
     page.bytes_left = SIZE_MAX;  // pages are numbered, so that none can end early
     return page;
@@ -100,7 +100,7 @@ std::int64_t Choice::count(EntityReader& entities) const {
     return total;
 }
 
-// Calls `take` with each that is chosen, as long as it wants more.
+// Calls `take` with each chosen entity, as long as it wants more.
 void Choice::walk(EntityReader& entities, std::int64_t before,
                   const std::function<bool(Entity&)>& take) const {
     constexpr int step = 32;  // they may be large

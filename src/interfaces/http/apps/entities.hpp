@@ -5,17 +5,17 @@
 
 #include "interfaces/http/apps/exchange.hpp"
 
-// Reading what belongs to an app, whatever its kind.
+// Reads the entities of an app, of any kind.
 namespace sluice::http::apps {
 
-// One of this kind, by the path's second id.
+// Answers with one entity of this kind, by the path's second id.
 void get_in_app(Call call, std::string_view kind);
 
-// A page of all of this kind, newest first; ?state= narrows it.
+// Answers with a page of all entities of this kind, newest first; ?state= narrows it.
 void list_in_app(Call call, std::string_view kind);
 
-// Which entities a list shows: those that the filter lets through, and `accepts`, if it is given.
-// That walks over all that the filter does.
+// The choice of entities for a list: those that the filter lets through, and that `accepts` takes,
+// if it is given. Then all entities that pass the filter are read.
 struct Choice {
     EntityFilter filter{};
     std::function<bool(const Entity&)> accepts{};
@@ -30,7 +30,8 @@ struct Choice {
               const std::function<bool(Entity&)>& take) const;
 };
 
-// A page of them, in pieces. What is new meanwhile does not shift those that follow the first.
+// A page of them, in pieces. Entities that are new meanwhile do not shift those that follow the
+// first.
 using WriteEntity = std::function<void(JsonWriter&, const Entity&)>;
 PieceQuestion entity_page(const PageQuery& query, Choice choice, WriteEntity write);
 

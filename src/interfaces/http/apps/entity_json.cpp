@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "application/json_values.hpp"
+#include "json/json_values.hpp"
 
 namespace sluice::http::apps {
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "application/commands.hpp"
-#include "application/secret_marks.hpp"
+#include "application/ports/commands.hpp"
+#include "application/secrets/secret_marks.hpp"
 #include "json/json_writer.hpp"
 
-// How this contract shows what belongs to an app.
+// The form in which this contract shows the entities of an app.
 namespace sluice::http::apps {
 
 // Attributes with the names of secrets are not shown.

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "interfaces/http/native/fields.hpp"
+#include "interfaces/http/requests/fields.hpp"
 
 namespace sluice::http::apps {
 namespace {
@@ -53,15 +53,13 @@ Response refusal(int status, std::string_view code, const std::string& message,
                  std::string_view request_id) {
     Response response;
     response.status = status;
-    JsonWriter json(response.body);
-    json.begin_object();
-    json.key("error");
-    json.begin_object();
-    json.field("code", code);
-    json.field("message", message);
-    json.field("request_id", request_id);
-    json.end_object();
-    json.end_object();
+    response.body = json_object_text([&](JsonWriter& json) {
+        json.object("error", [&] {
+            json.field("code", code);
+            json.field("message", message);
+            json.field("request_id", request_id);
+        });
+    });
     return response;
 }
 
@@ -75,18 +73,17 @@ Response refusal_of(const Error& error, std::string_view request_id) {
 Response data(int status, const std::function<void(JsonWriter&)>& write) {
     Response response;
     response.status = status;
-    JsonWriter json(response.body);
-    json.begin_object();
-    json.key("data");
-    write(json);
-    json.end_object();
+    response.body = json_object_text([&](JsonWriter& json) {
+        json.key("data");
+        write(json);
+    });
     return response;
 }
 
-Result<PageQuery> read_page(const QueryParams& params) {
-    const auto number = native::number_param(params, "page", 1, number_max, 1);
+Result<PageQuery> read_page_query(const QueryParams& params) {
+    const auto number = number_param(params, "page", 1, number_max, 1);
     if (!number) return number.error();
-    const auto limit = native::number_param(params, "limit", 1, number_max, 20);
+    const auto limit = number_param(params, "limit", 1, number_max, 20);
     if (!limit) return limit.error();
     return PageQuery{*number, static_cast<int>(std::min(*limit, limit_max))};
 }

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "domain/result.hpp"
-#include "interfaces/http/message.hpp"
-#include "interfaces/http/url.hpp"
+#include "domain/values/result.hpp"
+#include "interfaces/http/message/message.hpp"
+#include "interfaces/http/message/url.hpp"
 #include "json/json_writer.hpp"
 
 // The form of this contract's answers: {"data":…} or {"error":{"code","message","request_id"}}.
@@ -20,7 +20,7 @@ Response refusal_of(const Error& error, std::string_view request_id);
 // `write` writes one value.
 Response data(int status, const std::function<void(JsonWriter&)>& write);
 
-// Which part of a list is asked for.
+// The part of a list that is asked for.
 struct PageQuery {
     std::int64_t number = 1;
     int limit = 20;
@@ -29,7 +29,7 @@ struct PageQuery {
 };
 
 // Reads page and limit. A limit above 100 counts as 100.
-Result<PageQuery> read_page(const QueryParams& params);
+Result<PageQuery> read_page_query(const QueryParams& params);
 
 template <class Item>
 struct Page {
@@ -37,7 +37,7 @@ struct Page {
     std::int64_t total = 0;
 };
 
-// What stands before and after the items of a page.
+// The text before and after the items of a page.
 inline constexpr std::string_view page_begin = R"({"data":[)";
 std::string page_end(const PageQuery& query, std::int64_t total);
 

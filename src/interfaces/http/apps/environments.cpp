@@ -1,11 +1,11 @@
 // Environments, what is deployed to them, and how far they are from what was checked.
 #include "application/apps/app_changes.hpp"
-#include "application/json_values.hpp"
 #include "interfaces/http/apps/entities.hpp"
 #include "interfaces/http/apps/entity_json.hpp"
 #include "interfaces/http/apps/fields.hpp"
 #include "interfaces/http/apps/handlers.hpp"
-#include "interfaces/http/native/fields.hpp"
+#include "interfaces/http/requests/fields.hpp"
+#include "json/json_values.hpp"
 
 namespace sluice::http::apps {
 namespace {
@@ -31,8 +31,8 @@ Response drift_response(EntityReader& entities, const Entity& environment) {
 void create_environment(Call call) {
     auto fields =
         read_fields(call.request, {{"name", Form::name}, {"runtime_profile_id", Form::id}});
-    change(std::move(call), "", 201, std::move(fields), [](EntityDesk& desk, Wish wish) {
-        return rules::create_environment(desk, wish.caller, wish.app, std::move(wish.fields));
+    change(std::move(call), "", 201, std::move(fields), [](EntityChanges& changes, Wish wish) {
+        return rules::create_environment(changes, wish.caller, wish.app, std::move(wish.fields));
     });
 }
 
@@ -45,20 +45,21 @@ void get_environment(Call call) {
 }
 
 void update_environment(Call call) {
-    auto changes =
+    auto wanted =
         read_changes(call.request, {{"name", Form::name}, {"runtime_profile_id", Form::id}});
-    change(std::move(call), "environment", 200, std::move(changes),
-           [](EntityDesk& desk, Wish wish) {
-               return rules::update_environment(desk, wish.caller, wish.app, wish.id, wish.fields);
+    change(std::move(call), "environment", 200, std::move(wanted),
+           [](EntityChanges& changes, Wish wish) {
+               return rules::update_environment(changes, wish.caller, wish.app, wish.id,
+                                                wish.fields);
            });
 }
 
 void deploy(Call call) {
     auto fields = read_fields(call.request, {{"release_id", Form::id}});
-    const auto decide = [](EntityDesk& desk, Wish wish) -> Result<EntityAnswer> {
+    const auto decide = [](EntityChanges& changes, Wish wish) -> Result<EntityAnswer> {
         const std::string release = take_text(wish.fields, "release_id");
         if (release.empty()) return missing_field("release_id");
-        return rules::deploy_release(desk, wish.caller, wish.app, wish.id, release);
+        return rules::deploy_release(changes, wish.caller, wish.app, wish.id, release);
     };
     change(std::move(call), "environment", 201, std::move(fields), decide);
 }
@@ -68,9 +69,9 @@ void check_drift(Call call) {
 }
 
 void get_drift(Call call) {
-    const auto params = native::read_query(call.request, {});
+    const auto params = read_query(call.request, {});
     if (!params) return call.reply.send(refusal_of(params.error(), call.request.request_id));
-    const std::string id(call.second);
+    const std::string id(call.param(1));
     ask_in_app(std::move(call), [id](JobReader& reader, const Entity& app) -> Result<Response> {
         const auto found = rules::find_in_app(reader.entities(), app, "environment", id);
         if (!found) return found.error();
@@ -79,11 +80,11 @@ void get_drift(Call call) {
 }
 
 void list_migrations(Call call) {
-    const auto params = native::read_query(call.request, {"page", "limit"});
+    const auto params = read_query(call.request, {"page", "limit"});
     if (!params) return call.reply.send(refusal_of(params.error(), call.request.request_id));
-    const auto query = read_page(*params);
+    const auto query = read_page_query(*params);
     if (!query) return call.reply.send(refusal_of(query.error(), call.request.request_id));
-    const std::string id(call.second);
+    const std::string id(call.param(1));
     const SecretMarks& secrets = call.app.rules.secrets;
     list_of_app(
         std::move(call),

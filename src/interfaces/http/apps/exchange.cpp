@@ -5,14 +5,15 @@
 #include "application/apps/app_contract.hpp"
 #include "interfaces/http/apps/entity_json.hpp"
 #include "interfaces/http/apps/fields.hpp"
-#include "interfaces/http/caller.hpp"
+#include "interfaces/http/toolkit/caller.hpp"
 
 namespace sluice::http::apps {
 namespace {
 
-// A path with something that cannot be an id leads nowhere.
+// A path with a part that cannot be an id names nothing.
 bool names_nothing(const Call& call) {
-    return (!call.id.empty() && !is_id(call.id)) || (!call.second.empty() && !is_id(call.second));
+    return (!call.param(0).empty() && !is_id(call.param(0))) ||
+           (!call.param(1).empty() && !is_id(call.param(1)));
 }
 
 Error nothing_there() {
@@ -40,7 +41,7 @@ void ask_with_app(Call call, PiecesInApp question, FindApp find) {
     if (names_nothing(call)) {
         return call.reply.send(refusal_of(nothing_there(), call.request.request_id));
     }
-    PieceQuestion in_app = [caller = *call.caller, id = std::string(call.id), find,
+    PieceQuestion in_app = [caller = *call.caller, id = std::string(call.param(0)), find,
                             question = std::move(question)](JobReader& reader) {
         const Result<Entity> app = find(reader, caller, id);
         return app ? question(reader, *app) : Result<StorePiece>(app.error());
@@ -93,11 +94,11 @@ void change(Call call, std::string_view kind, int status, Result<Attributes> fie
     if (names_nothing(call)) return call.reply.send(refusal_of(nothing_there(), request_id));
     if (!fields) return call.reply.send(refusal_of(fields.error(), request_id));
 
-    const Wish wish{*call.caller, std::string(call.id), std::string(call.second),
+    const Wish wish{*call.caller, std::string(call.param(0)), std::string(call.param(1)),
                     *std::move(fields)};
     auto touches = rules::touched_in_app(wish.caller.tenant, wish.app, kind, wish.id, wish.fields);
-    const auto decided = [wish, decide = std::move(decide)](EntityDesk& desk) {
-        return decide(desk, wish);
+    const auto decided = [wish, decide = std::move(decide)](EntityChanges& changes) {
+        return decide(changes, wish);
     };
     call.app.commands.post_one<EntityAction>(
         {std::move(touches), decided}, [reply = call.reply, &request_id, status,
@@ -109,8 +110,8 @@ void change(Call call, std::string_view kind, int status, Result<Attributes> fie
 void act(Call call, std::string_view kind, Action action, int status) {
     auto nothing = read_fields(call.request, {});
     change(std::move(call), kind, status, std::move(nothing),
-           [action](EntityDesk& desk, Wish wish) {
-               return action(desk, wish.caller, wish.app, wish.id);
+           [action](EntityChanges& changes, Wish wish) {
+               return action(changes, wish.caller, wish.app, wish.id);
            });
 }
 

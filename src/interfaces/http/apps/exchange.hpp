@@ -5,12 +5,13 @@
 #include <string_view>
 
 #include "application/apps/app_access.hpp"
-#include "application/commands.hpp"
-#include "interfaces/http/app.hpp"
+#include "application/ports/commands.hpp"
 #include "interfaces/http/apps/envelope.hpp"
-#include "interfaces/http/store_answer.hpp"
+#include "interfaces/http/toolkit/app.hpp"
+#include "interfaces/http/toolkit/store_answer.hpp"
 
-// What all handlers of this contract do: ask or change, for a caller, in the app of the path.
+// The common work of all handlers of this contract: to ask or change, for a caller, in the app of
+// the path.
 namespace sluice::http::apps {
 
 namespace rules = sluice::apps;
@@ -20,7 +21,8 @@ using QuestionInApp = std::function<Result<Response>(JobReader&, const Entity& a
 
 using PiecesInApp = std::function<Result<StorePiece>(JobReader&, const Entity& app)>;
 
-// Answers what the question gives about the app in the path, of which the caller must be a member.
+// Answers with the result of the question about the app in the path, of which the caller must be a
+// member.
 void ask_in_app(Call call, QuestionInApp question);
 
 // The same with an answer that may be large.
@@ -32,27 +34,27 @@ void ask_about_jobs(Call call, QuestionInApp question);
 // The same with an answer that may be large.
 void list_jobs_of_app(Call call, PiecesInApp question);
 
-// Who wants what changed, by the path and the body.
+// A change that a caller asks for, by the path and the body.
 struct Wish {
     Caller caller;
     std::string app;
-    std::string id;  // of what in the app, if anything
+    std::string id;  // of the entity in the app, if the path names one
     Attributes fields;
 };
 
 // Runs on a committing thread, and maybe again.
-using Decide = std::function<Result<EntityAnswer>(EntityDesk&, Wish)>;
+using Decide = std::function<Result<EntityAnswer>(EntityChanges&, Wish)>;
 using Show = std::function<Response(int status, const EntityAnswer&)>;
 
 // Has it decided, and answers with the entity and the jobs that were enqueued for it, or as `show`
-// says. `kind` is the kind of what the path names in the app, or empty when it names the app alone.
-// A body that could not be read is refused.
+// says. `kind` is the kind of the entity that the path names in the app, or empty when it names the
+// app alone. A body that could not be read is refused.
 void change(Call call, std::string_view kind, int status, Result<Attributes> fields, Decide decide);
 void change(Call call, std::string_view kind, int status, Result<Attributes> fields, Decide decide,
             Show show);
 
-// An action that is said by its path alone.
-using Action = Result<EntityAnswer> (*)(EntityDesk&, const Caller&, const std::string& app,
+// An action that its path alone describes.
+using Action = Result<EntityAnswer> (*)(EntityChanges&, const Caller&, const std::string& app,
                                         const std::string& id);
 void act(Call call, std::string_view kind, Action action, int status = 200);
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "application/json_values.hpp"
-#include "application/names.hpp"
-#include "interfaces/http/native/fields.hpp"
+#include "application/toolkit/names.hpp"
+#include "interfaces/http/requests/fields.hpp"
 #include "json/json_reader.hpp"
+#include "json/json_values.hpp"
 
 namespace sluice::http::apps {
 namespace {
@@ -40,7 +40,7 @@ std::string read_id(JsonReader& reader) {
 }
 
 std::string read_ids(JsonReader& reader) {
-    const std::vector<std::string> ids = native::read_strings(reader, ids_max);
+    const std::vector<std::string> ids = read_strings(reader, ids_max);
     if (!std::all_of(ids.begin(), ids.end(), is_id)) reader.fail("must be ids of 24 hex digits");
     return json_list(ids);
 }
@@ -54,7 +54,7 @@ std::string read_object(JsonReader& reader, ReadValue read_value) {
     return object;
 }
 
-// A value that says what it is: {"type","value"}, in this order.
+// A value with its type: {"type","value"}, in this order.
 std::string read_typed(JsonReader& reader) {
     std::string type, value;
     reader.object([&](std::string_view key) {
@@ -92,13 +92,14 @@ void put_field(JsonReader& reader, Attributes& fields, const Field& field, std::
     const std::string_view name = field.means.empty() ? field.name : field.means;
     const auto [kept, is_new] = fields.emplace(name, value);
     if (is_new || kept->second == value) return;
-    reader.fail(fmt::format("says something else than another word for {}", name));
+    reader.fail(
+        fmt::format("another field that means \"{}\" has another value; send one of them", name));
 }
 
 Result<Attributes> read_body(const Request& request, Fields known, bool null_takes_away) {
     Attributes fields;
-    JsonReader reader = native::body_reader(request);
-    native::UnknownFields unknown;
+    JsonReader reader = body_reader(request);
+    UnknownFields unknown;
     reader.object([&](std::string_view key) {
         const auto field = std::find_if(known.begin(), known.end(),
                                         [&](const Field& one) { return one.name == key; });

@@ -1,17 +1,16 @@
 #pragma once
 
 #include <initializer_list>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "domain/entity.hpp"
-#include "interfaces/http/app.hpp"
+#include "domain/entities/entity.hpp"
+#include "interfaces/http/toolkit/app.hpp"
 
 // Reading the bodies and paths of this contract's requests.
 namespace sluice::http::apps {
 
-// What a field of a body holds.
+// The form of a field of a body.
 enum class Form {
     name,     // a short text that is not empty
     text,     // a text of any kind
@@ -25,15 +24,16 @@ enum class Form {
 struct Field {
     std::string_view name;
     Form form;
-    std::string_view means{};  // the name of another field that this is another word for
+    std::string_view means{};  // the usual name of the field, when this is another name
 };
 using Fields = std::initializer_list<Field>;
 
-// The body's fields, each by its usual name; others are not looked at. Without a body there are
-// none. A null counts as a field that was not given. Two words for one field must say the same.
+// The body's fields, each by its usual name; other fields are ignored. Without a body there are
+// none. A null counts as a field that was not given. Two names for one field must have the same
+// value.
 Result<Attributes> read_fields(const Request& request, Fields known);
 
-// The same for changes of something that is there: a null takes away what it had, which names and
+// The same for changes of an existing entity: a null removes the field's value, which names and
 // lists do not allow.
 Result<Attributes> read_changes(const Request& request, Fields known);
 
@@ -42,7 +42,7 @@ std::string take_text(Attributes& attributes, std::string_view name);
 
 Error missing_field(std::string_view name);
 
-// Whether a path's part can be an id. What cannot is no one's.
+// Whether a path's part can be an id. A part that cannot be one belongs to no entity.
 bool is_id(std::string_view text);
 
 }  // namespace sluice::http::apps

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "interfaces/http/app.hpp"
+#include "interfaces/http/toolkit/app.hpp"
 
-// Each handler reads the request, has it decided or asks, and answers. No rules here.
+// Each handler reads the request, hands a command or a question on, and answers. No rules here.
 namespace sluice::http::apps {
 
 // apps.cpp

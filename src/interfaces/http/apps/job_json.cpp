@@ -24,8 +24,8 @@ constexpr auto job_types = std::to_array<std::string_view>({
     "temp_env_expire",
 });
 
-// A job that ran out of time counts as canceled here; its message tells.
-std::string_view state_word(JobState state) {
+// A job that ran out of time counts as canceled here; its message says so.
+std::string_view state_name(JobState state) {
     return to_text(state == JobState::timed_out ? JobState::canceled : state);
 }
 
@@ -55,11 +55,11 @@ void write_job(JsonWriter& json, const Job& job, const SecretMarks& secrets) {
     json.field("id", spec.id);
     json.field("app_id", spec.project);
     json.field("job_type", spec.type);
-    json.field("state", state_word(job.now.state));
+    json.field("state", state_name(job.now.state));
     json.field("entity_type", spec.entity_type);
     json.field("entity_id", spec.entity_id);
-    std::string room;
-    json.raw_field("payload", secrets.shown(spec, room));
+    std::string buffer;
+    json.raw_field("payload", secrets.shown(spec, buffer));
     json.raw_field("result", job.now.result.empty() ? "null" : job.now.result);
     json.field("error_message", error_message(job));
     json.field("retry_count", retry_count(job));
@@ -82,16 +82,16 @@ void write_log_line(JsonWriter& json, const LogLine& line) {
     json.end_object();
 }
 
-std::vector<JobState> states_shown_as(std::string_view word) {
+std::vector<JobState> states_shown_as(std::string_view name) {
     std::vector<JobState> states;
     for (const JobState state : all_states) {
-        if (state_word(state) == word) states.push_back(state);
+        if (state_name(state) == name) states.push_back(state);
     }
     return states;
 }
 
-bool is_job_type(std::string_view word) {
-    return std::find(job_types.begin(), job_types.end(), word) != job_types.end();
+bool is_job_type(std::string_view type) {
+    return std::find(job_types.begin(), job_types.end(), type) != job_types.end();
 }
 
 }  // namespace sluice::http::apps

@@ -1,11 +1,11 @@
-// What is asked about an app's jobs.
+// Questions about an app's jobs.
 #include <fmt/format.h>
 
 #include "interfaces/http/apps/exchange.hpp"
 #include "interfaces/http/apps/handlers.hpp"
 #include "interfaces/http/apps/job_json.hpp"
-#include "interfaces/http/native/fields.hpp"
-#include "interfaces/http/native/pages.hpp"
+#include "interfaces/http/requests/fields.hpp"
+#include "interfaces/http/requests/pages.hpp"
 
 namespace sluice::http::apps {
 namespace {
@@ -16,9 +16,9 @@ struct JobListQuery {
 };
 
 Result<JobListQuery> read_job_list(const Request& request) {
-    const auto params = native::read_query(request, {"page", "limit", "type", "state"});
+    const auto params = read_query(request, {"page", "limit", "type", "state"});
     if (!params) return params.error();
-    const auto page = read_page(*params);
+    const auto page = read_page_query(*params);
     if (!page) return page.error();
     JobListQuery query{*page, {}};
     if (const std::string* type = params->find("type")) {
@@ -99,7 +99,7 @@ PieceQuestion log_page(const Job& job, const PageQuery& query) {
     const auto end = [query, total = job.now.log_seq](JobReader&, std::int64_t) {
         return page_end(query, total);
     };
-    native::NumberedPage<decltype(fetch), decltype(&write_log_line), decltype(end)> page{
+    NumberedPage<decltype(fetch), decltype(&write_log_line), decltype(end)> page{
         std::string(page_begin), fetch, write_log_line, end, query.offset(), query.limit};
     page.bytes_left = SIZE_MAX;
     return page;
@@ -122,9 +122,9 @@ void list_jobs(Call call) {
 }
 
 void get_job(Call call) {
-    const auto params = native::read_query(call.request, {});
+    const auto params = read_query(call.request, {});
     if (!params) return call.reply.send(refusal_of(params.error(), call.request.request_id));
-    const std::string id(call.second);
+    const std::string id(call.param(1));
     const SecretMarks& secrets = call.app.rules.secrets;
     ask_about_jobs(std::move(call),
                    [id, &secrets](JobReader& reader, const Entity& app) -> Result<Response> {
@@ -136,11 +136,11 @@ void get_job(Call call) {
 
 // Lines are numbered without gaps, in the order in which they were written.
 void get_job_logs(Call call) {
-    const auto params = native::read_query(call.request, {"page", "limit"});
+    const auto params = read_query(call.request, {"page", "limit"});
     if (!params) return call.reply.send(refusal_of(params.error(), call.request.request_id));
-    const auto query = read_page(*params);
+    const auto query = read_page_query(*params);
     if (!query) return call.reply.send(refusal_of(query.error(), call.request.request_id));
-    const std::string id(call.second);
+    const std::string id(call.param(1));
     list_jobs_of_app(std::move(call), [id, query = *query](JobReader& reader, const Entity& app) {
         const Result<Job> job = find_job(reader, app, id);
         if (!job) return Result<StorePiece>(job.error());

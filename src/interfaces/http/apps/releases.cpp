@@ -1,8 +1,8 @@
 #include "application/apps/app_changes.hpp"
-#include "application/json_values.hpp"
 #include "interfaces/http/apps/entities.hpp"
 #include "interfaces/http/apps/fields.hpp"
 #include "interfaces/http/apps/handlers.hpp"
+#include "json/json_values.hpp"
 
 namespace sluice::http::apps {
 
@@ -10,10 +10,10 @@ void create_release(Call call) {
     auto fields = read_fields(
         call.request,
         {{"name", Form::name}, {"description", Form::text}, {"changeset_ids", Form::ids}});
-    change(std::move(call), "", 201, std::move(fields), [](EntityDesk& desk, Wish wish) {
+    change(std::move(call), "", 201, std::move(fields), [](EntityChanges& changes, Wish wish) {
         const auto changesets = texts_of(wish.fields, "changeset_ids");
         wish.fields.erase("changeset_ids");
-        return rules::create_release(desk, wish.caller, wish.app, std::move(wish.fields),
+        return rules::create_release(changes, wish.caller, wish.app, std::move(wish.fields),
                                      changesets);
     });
 }

@@ -14,8 +14,8 @@ const Fields profile_fields{{"name", Form::name},      {"kind", Form::name},
 
 void create_profile(Call call) {
     auto fields = read_fields(call.request, profile_fields);
-    change(std::move(call), "", 201, std::move(fields), [](EntityDesk& desk, Wish wish) {
-        return rules::create_profile(desk, wish.caller, wish.app, std::move(wish.fields));
+    change(std::move(call), "", 201, std::move(fields), [](EntityChanges& changes, Wish wish) {
+        return rules::create_profile(changes, wish.caller, wish.app, std::move(wish.fields));
     });
 }
 
@@ -28,10 +28,10 @@ void get_profile(Call call) {
 }
 
 void update_profile(Call call) {
-    auto changes = read_changes(call.request, profile_fields);
-    change(std::move(call), "runtime_profile", 200, std::move(changes),
-           [](EntityDesk& desk, Wish wish) {
-               return rules::update_profile(desk, wish.caller, wish.app, wish.id, wish.fields);
+    auto wanted = read_changes(call.request, profile_fields);
+    change(std::move(call), "runtime_profile", 200, std::move(wanted),
+           [](EntityChanges& changes, Wish wish) {
+               return rules::update_profile(changes, wish.caller, wish.app, wish.id, wish.fields);
            });
 }
 

@@ -1,15 +1,15 @@
 #include "application/apps/app_changes.hpp"
-#include "application/json_values.hpp"
-#include "application/names.hpp"
+#include "application/toolkit/names.hpp"
 #include "interfaces/http/apps/entities.hpp"
 #include "interfaces/http/apps/fields.hpp"
 #include "interfaces/http/apps/handlers.hpp"
+#include "json/json_values.hpp"
 
 namespace sluice::http::apps {
 namespace {
 
-// What it is made from may be said by `kind` and `source_id`: a changeset, or a workspace, which is
-// known to its worker only.
+// Its source may be given by `kind` and `source_id`: a changeset, or a workspace, which is known to
+// its worker only.
 std::optional<Error> read_source(Attributes& fields) {
     const auto kind = text_of(fields, "kind");
     if (!kind || *kind == "workspace" || *kind == "temp_workspace") return std::nullopt;
@@ -34,9 +34,10 @@ void create_temp_environment(Call call) {
                                              {"runtime_profile_id", Form::id},
                                              {"changeset_id", Form::id},
                                              {"ttl_seconds", Form::integer}});
-    const auto decide = [](EntityDesk& desk, Wish wish) -> Result<EntityAnswer> {
+    const auto decide = [](EntityChanges& changes, Wish wish) -> Result<EntityAnswer> {
         if (auto refusal = read_source(wish.fields)) return *std::move(refusal);
-        return rules::create_temp_environment(desk, wish.caller, wish.app, std::move(wish.fields));
+        return rules::create_temp_environment(changes, wish.caller, wish.app,
+                                              std::move(wish.fields));
     };
     change(std::move(call), "", 201, std::move(fields), decide);
 }

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
-#include "domain/sha256.hpp"
+#include "domain/values/sha256.hpp"
 #include "interfaces/http/deploy/envelope.hpp"
+#include "interfaces/http/deploy/plane.hpp"
+#include "interfaces/http/toolkit/app.hpp"
 
 namespace sluice::http::deploy {
 namespace {
@@ -35,80 +37,77 @@ Shown shown_runner_token(const Request& request, const Settings& settings) {
     return is_known ? Shown::right : Shown::nothing;
 }
 
-struct Door {
-    Shown shown;
-    std::string_view secret;  // what it is called
-    std::string_view holder;  // how who has it is called
+// The secret that opens a door, and the caller's name then.
+struct Lock {
+    std::string_view secret;   // its name for people
+    std::string_view setting;  // where it is configured
+    std::string_view holder;
     CallerKind kind;
-    Scopes scopes;
+    Scope scope;
 };
 
-std::optional<Door> door_of(Right::Door door, const Request& request, const Settings& settings) {
-    switch (door) {
-        case Right::Door::deploy_control:
-            return Door{shown_secret(request, "X-DEPLOY-SECRET", settings.shared_secret),
-                        "X-DEPLOY-SECRET",
-                        "deploy",
-                        CallerKind::service,
-                        {Scope::operate}};
-        case Right::Door::deploy_runner:
-            return Door{shown_runner_token(request, settings),
-                        "the runner's token",
-                        "runner",
-                        CallerKind::worker,
-                        {Scope::work}};
-        case Right::Door::deploy_node:
-            return Door{shown_secret(request, "X-RT-Node-Token", settings.node_token),
-                        "X-RT-Node-Token",
-                        "node",
-                        CallerKind::service,
-                        {Scope::work}};
-        case Right::Door::deploy_admin:
-            return Door{shown_secret(request, "X-Admin-Token", settings.admin_token),
-                        "X-Admin-Token",
-                        "deploy-admin",
-                        CallerKind::service,
-                        {Scope::admin}};
-        default: return std::nullopt;
-    }
-}
+constexpr Lock control_lock{"X-DEPLOY-SECRET", "deploy.shared_secret", "deploy",
+                            CallerKind::service, Scope::operate};
+constexpr Lock runner_lock{"the runner's token", "deploy.runner_tokens", "runner",
+                           CallerKind::worker, Scope::work};
+constexpr Lock node_lock{"X-RT-Node-Token", "deploy.node_token", "node", CallerKind::service,
+                         Scope::work};
+constexpr Lock admin_lock{"X-Admin-Token", "deploy.admin_token", "deploy-admin",
+                          CallerKind::service, Scope::admin};
 
-Response unauthorized(const Door& door) {
-    Response response = refused_by_status(401, fmt::format("{} is missing or wrong", door.secret));
-    if (door.kind == CallerKind::worker) {
+Response wrong_secret(const Lock& lock) {
+    Response response = refused_by_status(
+        401, fmt::format("{} is missing or wrong; the engine's setting {} has the right one",
+                         lock.secret, lock.setting));
+    if (lock.kind == CallerKind::worker) {
         response.headers.emplace_back("WWW-Authenticate", "Bearer");
     }
     return response;
 }
 
-CallerPtr holder_of(const Door& door) {
+CallerPtr holder_of(const Lock& lock) {
     Caller caller;
-    caller.name = door.holder;
-    caller.kind = door.kind;
-    caller.scopes = door.scopes;
-    caller.credential = door.secret;
+    caller.name = lock.holder;
+    caller.kind = lock.kind;
+    caller.scopes = {lock.scope};
+    caller.credential = lock.secret;
     return std::make_shared<Caller>(std::move(caller));
 }
 
-}  // namespace
-
-std::string_view header_of(Right::Door door) {
-    switch (door) {
-        case Right::Door::deploy_control: return "X-DEPLOY-SECRET";
-        case Right::Door::deploy_node: return "X-RT-Node-Token";
-        case Right::Door::deploy_admin: return "X-Admin-Token";
-        default: return {};
-    }
-}
-
-DoorVerdict look_at_door(Right::Door which, const Request& request, const App& app) {
-    const auto door = door_of(which, request, app.deploy);
-    if (!door || door->shown == Shown::not_asked) return {};
+DoorVerdict verdict_on(const Lock& lock, Shown shown, const App& app) {
+    if (shown == Shown::not_asked) return {};
     const bool is_open = app.access.is_open();  // then the engine itself asks for nothing
-    if (door->shown == Shown::wrong) return {.refusal = unauthorized(*door), .is_guess = true};
-    if (door->shown == Shown::nothing && is_open) return {.refusal = unauthorized(*door)};
-    if (door->shown == Shown::right && !is_open) return {.caller = holder_of(*door)};
+    if (shown == Shown::wrong) return {.refusal = wrong_secret(lock), .is_guess = true};
+    if (shown == Shown::nothing && is_open) return {.refusal = wrong_secret(lock)};
+    if (shown == Shown::right && !is_open) return {.caller = holder_of(lock)};
     return {};
 }
+
+const Settings& settings_of(const App& app) {
+    return app.part<Plane>().settings;
+}
+
+// The secret is sent in the header that the lock names.
+template <const Lock& lock, std::string Settings::*secret>
+DoorVerdict look_at_header(const Request& request, const App& app) {
+    return verdict_on(lock, shown_secret(request, lock.secret, settings_of(app).*secret), app);
+}
+
+DoorVerdict look_at_runner(const Request& request, const App& app) {
+    return verdict_on(runner_lock, shown_runner_token(request, settings_of(app)), app);
+}
+
+// The deploy control plane is one plant, which belongs to this tenant.
+constexpr std::string_view plane_tenant = "default";
+
+}  // namespace
+
+constinit const Door control_door{control_lock.secret, control_lock.secret, plane_tenant,
+                                  look_at_header<control_lock, &Settings::shared_secret>};
+constinit const Door runner_door{"a runner token", {}, plane_tenant, look_at_runner};
+constinit const Door node_door{node_lock.secret, node_lock.secret, plane_tenant,
+                               look_at_header<node_lock, &Settings::node_token>};
+constinit const Door admin_door{admin_lock.secret, admin_lock.secret, plane_tenant,
+                                look_at_header<admin_lock, &Settings::admin_token>};
 
 }  // namespace sluice::http::deploy

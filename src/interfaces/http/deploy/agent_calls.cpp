@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "application/redact.hpp"
-#include "client/http.hpp"
-#include "client/reportable.hpp"
+#include "client/link/http.hpp"
+#include "client/link/reportable.hpp"
 #include "json/json_reader.hpp"
 
 namespace sluice::http::deploy {

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "domain/result.hpp"
-#include "domain/time.hpp"
+#include "domain/values/result.hpp"
+#include "domain/values/time.hpp"
 
 namespace sluice::client {
 class HttpConnection;
@@ -26,7 +26,7 @@ class AgentCalls {
     using Deliver = std::function<void(std::function<void()>)>;
 
     explicit AgentCalls(Deliver deliver);
-    // Breaks off what is under way. Nobody hears of it any more.
+    // Breaks off calls that are under way. They are not answered any more.
     ~AgentCalls();
     AgentCalls(const AgentCalls&) = delete;
     AgentCalls& operator=(const AgentCalls&) = delete;

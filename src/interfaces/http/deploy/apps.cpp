@@ -1,14 +1,16 @@
-// What the control plane asks about whole apps: stop what runs of one, forget it, or both.
+// Requests of the control plane about whole apps: to stop what runs of an app, to forget it, or
+// both.
 #include <fmt/format.h>
 
 #include "application/deploy/deploy_jobs.hpp"
-#include "application/json_values.hpp"
-#include "interfaces/http/caller.hpp"
 #include "interfaces/http/deploy/agent_calls.hpp"
 #include "interfaces/http/deploy/envelope.hpp"
 #include "interfaces/http/deploy/handlers.hpp"
 #include "interfaces/http/deploy/job_answers.hpp"
+#include "interfaces/http/deploy/plane.hpp"
 #include "interfaces/http/deploy/read_requests.hpp"
+#include "interfaces/http/toolkit/caller.hpp"
+#include "json/json_values.hpp"
 
 namespace sluice::http::deploy {
 namespace {
@@ -16,16 +18,16 @@ namespace {
 using sluice::deploy::Purged;
 constexpr int canceled_at_once = 200;
 
-// What is known of an app before anything is done about it.
+// The facts about an app before a request about it is carried out.
 struct AppFound {
-    Place place{};
+    NodeOfApp node{};
     std::vector<JobId> active{};  // jobs that have not ended
 };
 
 void with_app(const Call& call, const std::string& app_id, std::function<void(AppFound)> then) {
     const auto question = [app_id](JobReader& reader) -> Result<AppFound> {
         AppFound found;
-        found.place =
+        found.node =
             sluice::deploy::node_of_app(reader.entities(), sluice::deploy::app_key(app_id));
         each_job(reader, sluice::deploy::active_jobs_of(app_id), canceled_at_once,
                  [&](const Job& job) { found.active.push_back(job.spec->id); });
@@ -37,38 +39,34 @@ void with_app(const Call& call, const std::string& app_id, std::function<void(Ap
     });
 }
 
-std::string_view without_slashes_at_the_end(std::string_view text) {
-    while (text.ends_with('/')) text.remove_suffix(1);
-    return text;
-}
-
 using AgentDone = std::function<void(AgentCalls::Answer)>;
 
 // Calls the agent of the app's node; a refusal comes as the answer's error.
-void call_agent(const Call& call, const Place& place, std::string_view verb,
+void call_agent(const Call& call, const NodeOfApp& node, std::string_view verb,
                 const AppRequest& request, AgentDone done) {
-    const std::string& token = call.app.deploy.agent_token;
+    const std::string& token = call.app.part<Plane>().settings.agent_token;
     if (token.empty()) return done({.error = "deploy.runtime-agent.token is not configured"});
-    if (place->agent_base_url.empty()) {
-        return done({.error = fmt::format("runtime node {} has no agentBaseUrl", place->name)});
+    if (node->agent_base_url.empty()) {
+        return done({.error = fmt::format("runtime node {} has no agentBaseUrl", node->name)});
     }
     AgentCalls::Wanted wanted{
-        .url = fmt::format("{}/agent/apps/{}", without_slashes_at_the_end(place->agent_base_url),
-                           verb),
+        .url =
+            fmt::format("{}/agent/apps/{}", without_slashes_at_the_end(node->agent_base_url), verb),
         .token = token,
         .body = fmt::format(R"({{"userId":{},"appId":{}}})", request.user_json, request.app_json)};
-    const auto told = [done, name = place->name](AgentCalls::Answer answer) {
+    const auto told = [done, name = node->name](AgentCalls::Answer answer) {
         if (!answer.error.empty()) {
             answer.error = fmt::format("the agent of runtime node {}: {}", name, answer.error);
         }
         done(std::move(answer));
     };
-    if (call.app.agents == nullptr || !call.app.agents->post(std::move(wanted), told)) {
+    AgentCalls* const agents = call.app.part<Plane>().agents;
+    if (agents == nullptr || !agents->post(std::move(wanted), told)) {
         done({.error = "too many calls of runtime agents wait already"});
     }
 }
 
-using Decide = std::function<Result<EntityAnswer>(EntityDesk&)>;
+using Decide = std::function<Result<EntityAnswer>(EntityChanges&)>;
 
 using Refused = std::function<void(const Error&)>;
 
@@ -79,9 +77,9 @@ Refused answer_refused(const Call& call) {
 void change_app(const Call& call, const std::string& app_id, Decide decide,
                 std::function<void()> then, Refused refuse) {
     const auto decide_as = [actor = actor_name(*call.caller),
-                            decide = std::move(decide)](EntityDesk& desk) {
-        desk.act_as(actor);
-        return decide(desk);
+                            decide = std::move(decide)](EntityChanges& changes) {
+        changes.act_as(actor);
+        return decide(changes);
     };
     call.app.commands.post_one<EntityAction>(
         {{sluice::deploy::app_key(app_id)}, decide_as},
@@ -93,24 +91,22 @@ void change_app(const Call& call, const std::string& app_id, Decide decide,
 
 // The app's history tells that it was stopped, and by whom.
 Decide note_stop(const std::string& app_id) {
-    return [app_id](EntityDesk& desk) -> Result<EntityAnswer> {
-        auto app = desk.find(sluice::deploy::app_key(app_id));
-        if (app) desk.save(*app, "stopped");
+    return [app_id](EntityChanges& changes) -> Result<EntityAnswer> {
+        auto app = changes.find(sluice::deploy::app_key(app_id));
+        if (app) changes.save(*app, "stopped");
         return EntityAnswer{};
     };
 }
 
 void answer_stopped(const Call& call, const AppRequest& request, const RuntimeNode& node,
                     const std::string& runtime) {
-    std::string data;
-    JsonWriter json(data);
-    json.begin_object();
-    json.raw_field("appId", request.app_json);
-    json.raw_field("userId", request.user_json);
-    json.field("nodeId", node.id);
-    json.field("agentBaseUrl", node.agent_base_url);
-    json.raw_field("runtime", runtime);
-    json.end_object();
+    const std::string data = json_object_text([&](JsonWriter& json) {
+        json.raw_field("appId", request.app_json);
+        json.raw_field("userId", request.user_json);
+        json.field("nodeId", node.id);
+        json.field("agentBaseUrl", node.agent_base_url);
+        json.raw_field("runtime", runtime);
+    });
     call.reply.send(success(data));
 }
 
@@ -137,8 +133,8 @@ using Counted = std::function<void(const Purged&)>;
 
 void purge(const Call& call, const std::string& app_id, Counted then, Refused refuse) {
     const auto purged = std::make_shared<Purged>();
-    const auto decide = [app_id, purged](EntityDesk& desk) -> Result<EntityAnswer> {
-        const auto counts = sluice::deploy::purge_app(desk, app_id);
+    const auto decide = [app_id, purged](EntityChanges& changes) -> Result<EntityAnswer> {
+        const auto counts = sluice::deploy::purge_app(changes, app_id);
         if (!counts) return counts.error();
         *purged = *counts;
         return EntityAnswer{};
@@ -149,39 +145,33 @@ void purge(const Call& call, const std::string& app_id, Counted then, Refused re
 }
 
 std::string purged_text(const AppRequest& request, const Purged& purged) {
-    std::string data;
-    JsonWriter json(data);
-    json.begin_object();
-    json.raw_field("appId", request.app_json);
-    json.raw_field("userId", request.user_json);
-    json.field("deletedJobs", purged.jobs);
-    json.field("deletedAppRuns", purged.runs);
-    json.field("deletedPlacements", purged.placements);
-    json.end_object();
-    return data;
+    return json_object_text([&](JsonWriter& json) {
+        json.raw_field("appId", request.app_json);
+        json.raw_field("userId", request.user_json);
+        json.field("deletedJobs", purged.jobs);
+        json.field("deletedAppRuns", purged.runs);
+        json.field("deletedPlacements", purged.placements);
+    });
 }
 
 // There is no registry here: image tags are the runners' and stay.
 std::string cleaned_up_text(const AppRequest& request, std::string_view runtime,
                             std::string_view purge) {
-    std::string data;
-    JsonWriter json(data);
-    json.begin_object();
-    json.raw_field("userId", request.user_json);
-    json.raw_field("appId", request.app_json);
-    json.raw_field("imageTags", "[]");
-    json.raw_field("registry", "null");
-    json.raw_field("runtime", runtime);
-    json.raw_field("purge", purge);
-    json.end_object();
-    return data;
+    return json_object_text([&](JsonWriter& json) {
+        json.raw_field("userId", request.user_json);
+        json.raw_field("appId", request.app_json);
+        json.raw_field("imageTags", "[]");
+        json.raw_field("registry", "null");
+        json.raw_field("runtime", runtime);
+        json.raw_field("purge", purge);
+    });
 }
 
-// Deletes the app at its node if it is on one. Best effort: what goes wrong is part of the answer.
-void delete_at_node(const Call& call, const Place& place, const AppRequest& request,
+// Deletes the app at its node if it is on one. Best effort: an error is part of the answer.
+void delete_at_node(const Call& call, const NodeOfApp& node, const AppRequest& request,
                     std::function<void(std::string)> then) {
-    if (!place) return then("null");
-    call_agent(call, place, "delete", request,
+    if (!node) return then("null");
+    call_agent(call, node, "delete", request,
                [then = std::move(then)](const AgentCalls::Answer& answer) {
                    if (answer.error.empty()) return then(answer.json);
                    then(fmt::format(R"({{"error":{}}})", json_string(answer.error)));
@@ -193,24 +183,24 @@ void delete_at_node(const Call& call, const Place& place, const AppRequest& requ
 void stop_app(Call call) {
     const auto request = read_app_request(call);
     if (!request) return call.reply.send(refused(request.error()));
-    if (call.app.deploy.agent_token.empty()) {
+    if (call.app.part<Plane>().settings.agent_token.empty()) {
         return call.reply.send(
             refused({ErrorCode::conflict, "deploy.runtime-agent.token is not configured", ""}));
     }
     with_app(call, request->app_id, [call, request = *request](const AppFound& app) {
-        if (!app.place) {
+        if (!app.node) {
             return call.reply.send(
                 refused({ErrorCode::not_found,
                          fmt::format("app {} is on no runtime node", request.app_id), ""}));
         }
-        const auto stopped = [call, request, node = *app.place](const AgentCalls::Answer& answer) {
+        const auto stopped = [call, request, node = *app.node](const AgentCalls::Answer& answer) {
             if (!answer.error.empty()) return call.reply.send(refused_with(500, answer.error));
             change_app(
                 call, request.app_id, note_stop(request.app_id),
                 [call, request, node, answer] { answer_stopped(call, request, node, answer.json); },
                 answer_refused(call));
         };
-        call_agent(call, app.place, "stop", request, stopped);
+        call_agent(call, app.node, "stop", request, stopped);
     });
 }
 
@@ -246,8 +236,8 @@ void clean_up_app(Call call) {
             };
             purge(call, request.app_id, purged, not_purged);
         };
-        cancel_active(call, app.active, [call, request, place = app.place, forget] {
-            delete_at_node(call, place, request, forget);
+        cancel_active(call, app.active, [call, request, node = app.node, forget] {
+            delete_at_node(call, node, request, forget);
         });
     });
 }

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "application/names.hpp"
+#include "application/toolkit/names.hpp"
 
 namespace sluice::http::deploy {
 
@@ -21,7 +21,7 @@ std::string read_name(JsonReader& reader) {
 }
 
 std::vector<std::string> read_names(JsonReader& reader) {
-    std::vector<std::string> names = native::read_labels(reader);
+    std::vector<std::string> names = read_labels(reader);
     if (const auto refusal = check_list("", names, limits::name_bytes)) {
         reader.fail(refusal->message, refusal->code);
     }

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "interfaces/http/native/fields.hpp"
+#include "interfaces/http/requests/fields.hpp"
 #include "json/json_reader.hpp"
 
 // Reading the parts that several of this contract's requests have in common.
@@ -14,8 +14,8 @@ namespace sluice::http::deploy {
 // know; null counts as not given. A request without a body is an empty object.
 template <class ReadField>
 Result<Done> read_body(const Request& request, ReadField read_field) {
-    JsonReader reader = native::body_reader(request);
-    native::UnknownFields unknown;
+    JsonReader reader = body_reader(request);
+    UnknownFields unknown;
     reader.object([&](std::string_view key) {
         if (reader.null()) return;
         if (!read_field(reader, key)) unknown.add(key);
@@ -31,7 +31,7 @@ std::string read_name(JsonReader& reader);
 std::vector<std::string> read_names(JsonReader& reader);
 Duration read_seconds(JsonReader& reader, std::int64_t low, Duration high);
 
-// A text that is kept as far as it fits: its end, where errors say what went wrong.
+// A text of which only the end is kept when it is too long, since errors name their cause there.
 std::string read_tail(JsonReader& reader, std::size_t bytes_max);
 
 // An app's id is a text or a whole number.

@@ -2,42 +2,48 @@
 
 #include <array>
 
+#include "interfaces/http/deploy/access.hpp"
 #include "interfaces/http/deploy/envelope.hpp"
 #include "interfaces/http/deploy/handlers.hpp"
 
 namespace sluice::http::deploy {
 namespace {
 
-// What has a fixed name at the place of an id comes first.
+constexpr Right read_right = needs::passing(control_door, Scope::read);
+constexpr Right operate_right = needs::passing(control_door, Scope::operate);
+constexpr Right runner_right = needs::passing(runner_door, Scope::work);
+constexpr Right node_right = needs::passing(node_door, Scope::admin);
+constexpr Right admin_right = needs::passing(admin_door, Scope::admin);
+
 // clang-format off
 constexpr auto job_routes = std::to_array<Route>({
-    {Verb::post, "/deploy/jobs/claim",           needs::deploy_work, claim},
-    {Verb::get,  "/deploy/jobs/by-app",          needs::deploy_read, list_jobs_of_app},
-    {Verb::post, "/deploy/jobs",                 needs::deploy_operate, create_job},
-    {Verb::get,  "/deploy/jobs",                 needs::deploy_read, list_jobs},
-    {Verb::get,  "/deploy/jobs/{id}",            needs::deploy_read, get_job},
-    {Verb::post, "/deploy/jobs/{id}/heartbeat",  needs::deploy_work, heartbeat},
-    {Verb::post, "/deploy/jobs/{id}/report",     needs::deploy_work, report},
-    {Verb::post, "/deploy/jobs/{id}/cancel",     needs::deploy_operate, cancel},
-    {Verb::post, "/deploy/jobs/{id}/transition", needs::deploy_operate, transition},
-    {Verb::post, "/deploy/apps/stop",            needs::deploy_operate, stop_app},
-    {Verb::post, "/deploy/apps/purge",           needs::deploy_operate, purge_app},
-    {Verb::post, "/deploy/apps/cleanup",         needs::deploy_operate, clean_up_app},
+    {Verb::post, "/deploy/jobs/claim",           runner_right, claim},
+    {Verb::get,  "/deploy/jobs/by-app",          read_right, list_jobs_of_app},
+    {Verb::post, "/deploy/jobs",                 operate_right, create_job},
+    {Verb::get,  "/deploy/jobs",                 read_right, list_jobs},
+    {Verb::get,  "/deploy/jobs/{id}",            read_right, get_job},
+    {Verb::post, "/deploy/jobs/{id}/heartbeat",  runner_right, heartbeat},
+    {Verb::post, "/deploy/jobs/{id}/report",     runner_right, report},
+    {Verb::post, "/deploy/jobs/{id}/cancel",     operate_right, cancel},
+    {Verb::post, "/deploy/jobs/{id}/transition", operate_right, transition},
+    {Verb::post, "/deploy/apps/stop",            operate_right, stop_app},
+    {Verb::post, "/deploy/apps/purge",           operate_right, purge_app},
+    {Verb::post, "/deploy/apps/cleanup",         operate_right, clean_up_app},
 });
 
 constexpr auto node_routes = std::to_array<Route>({
-    {Verb::post, "/internal/runtime-nodes/heartbeat", needs::deploy_node, node_heartbeat},
+    {Verb::post, "/internal/runtime-nodes/heartbeat", node_right, node_heartbeat},
     {Verb::get,  "/internal/health",                  needs::nothing, health},
 });
 
 constexpr auto admin_routes = std::to_array<Route>({
-    {Verb::get,  "/admin/runtime-nodes/list",        needs::deploy_admin, list_nodes},
-    {Verb::post, "/admin/runtime-nodes/upsert",      needs::deploy_admin, upsert_node},
-    {Verb::post, "/admin/runtime-nodes/set-enabled", needs::deploy_admin, set_node_enabled},
-    {Verb::get,  "/admin/runtime-nodes/placements",  needs::deploy_admin, list_placements},
-    {Verb::post, "/admin/runtime-nodes/reassign",    needs::deploy_admin, reassign},
-    {Verb::post, "/admin/runtime-nodes/drain",       needs::deploy_admin, drain},
-    {Verb::get,  "/admin/runners/list",              needs::deploy_admin, list_runners},
+    {Verb::get,  "/admin/runtime-nodes/list",        admin_right, list_nodes},
+    {Verb::post, "/admin/runtime-nodes/upsert",      admin_right, upsert_node},
+    {Verb::post, "/admin/runtime-nodes/set-enabled", admin_right, set_node_enabled},
+    {Verb::get,  "/admin/runtime-nodes/placements",  admin_right, list_placements},
+    {Verb::post, "/admin/runtime-nodes/reassign",    admin_right, reassign},
+    {Verb::post, "/admin/runtime-nodes/drain",       admin_right, drain},
+    {Verb::get,  "/admin/runners/list",              admin_right, list_runners},
 });
 // clang-format on
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "interfaces/http/route.hpp"
+#include "interfaces/http/toolkit/route.hpp"
 
 // Seed 004: the deploy control plane and its runners, with the paths of runtime nodes and of
 // admins.

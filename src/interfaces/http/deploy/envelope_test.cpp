@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice::http::deploy {
-namespace {
+namespace envelope_test {
 
 TEST(DeployEnvelope, SaysWhatWentWrongByItsCode) {
     const Response missing = refused({ErrorCode::not_found, "no job has this id", ""});
@@ -30,5 +30,5 @@ TEST(DeployEnvelope, AnEngineThatCannotAnswerSaysSoByTheHttpStatusToo) {
     }
 }
 
-}  // namespace
+}  // namespace envelope_test
 }  // namespace sluice::http::deploy

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "interfaces/http/app.hpp"
+#include "interfaces/http/toolkit/app.hpp"
 
 // Each handler reads the request, hands a command or a question on, and answers. No rules here.
 namespace sluice::http::deploy {

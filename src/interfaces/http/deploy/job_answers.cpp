@@ -1,21 +1,23 @@
 #include "interfaces/http/deploy/job_answers.hpp"
 
 #include "application/deploy/deploy_jobs.hpp"
-#include "interfaces/http/caller.hpp"
+#include "application/toolkit/names.hpp"
 #include "interfaces/http/deploy/envelope.hpp"
-#include "interfaces/http/store_answer.hpp"
+#include "interfaces/http/requests/fields.hpp"
+#include "interfaces/http/toolkit/caller.hpp"
+#include "interfaces/http/toolkit/store_answer.hpp"
 
 namespace sluice::http::deploy {
 namespace {
 
 using sluice::deploy::app_of;
 
-Place place_of(JobReader& reader, const Job& job) {
+NodeOfApp node_of(JobReader& reader, const Job& job) {
     if (app_of(job).empty()) return std::nullopt;
     return sluice::deploy::node_of_app(reader.entities(), sluice::deploy::app_key(app_of(job)));
 }
 
-// A job as somebody looks at it.
+// A job as a caller looks at it.
 struct Look {
     std::string text{};
     std::optional<Job> unplaced{};  // its app is on no node, and there is one for it
@@ -24,40 +26,32 @@ struct Look {
 Result<Look> look_at(JobReader& reader, JobId id, const sluice::deploy::PlacementRules& rules,
                      const Showing& showing) {
     std::optional<Job> job = reader.find_one(id);
-    if (!job || !sluice::deploy::is_deploy_job(*job)) return no_such_job();
-    const Place place = place_of(reader, *job);
-    const bool has_place = !app_of(*job).empty() && !place && !is_final(job->now.state) &&
-                           sluice::deploy::has_place(reader.entities(), rules, showing.now);
-    if (has_place) return Look{.unplaced = std::move(job)};
-    return Look{.text = job_text(*job, place, showing)};
+    if (!job || !sluice::deploy::is_deploy_job(*job)) return no_such_job(id);
+    const NodeOfApp node = node_of(reader, *job);
+    const bool has_healthy_node =
+        !app_of(*job).empty() && !node && !is_final(job->now.state) &&
+        sluice::deploy::has_healthy_node(reader.entities(), rules, showing.now);
+    if (has_healthy_node) return Look{.unplaced = std::move(job)};
+    return Look{.text = job_text(*job, node, showing)};
 }
 
 void answer_placed(const Call& call, const Job& job) {
-    const auto decide = [app_id = app_of(job), actor = actor_name(*call.caller)](EntityDesk& desk) {
-        desk.act_as(actor);
-        return sluice::deploy::place_app(desk, app_id);
+    const auto decide = [app_id = app_of(job),
+                         actor = actor_name(*call.caller)](EntityChanges& changes) {
+        changes.act_as(actor);
+        return sluice::deploy::place_app(changes, app_id);
     };
     call.app.commands.post_one<EntityAction>(
         {{sluice::deploy::app_key(app_of(job))}, decide},
         [call, job](const Result<EntityAnswer>& placed) {
             if (!placed) return call.reply.send(refused(placed.error()));
-            Place place;
-            if (!placed->others.empty()) place = to_node(placed->others.front());
-            call.reply.send(success(job_text(job, place, showing_to(call))));
+            NodeOfApp node;
+            if (!placed->others.empty()) node = to_node(placed->others.front());
+            call.reply.send(success(job_text(job, node, showing_to(call))));
         });
 }
 
 }  // namespace
-
-Error no_such_job() {
-    return {ErrorCode::not_found, "no job has this id", ""};
-}
-
-Result<JobId> job_in_path(const Call& call) {
-    const auto id = parse_job_id(call.id);
-    if (!id) return no_such_job();
-    return *id;
-}
 
 CancelJob cancel_of(JobId id, std::string reason, const Caller& caller) {
     return {.job = id,
@@ -69,9 +63,10 @@ CancelJob cancel_of(JobId id, std::string reason, const Caller& caller) {
 }
 
 Showing showing_to(const Call& call) {
-    return {.secrets = call.app.rules.secrets,
-            .now = call.app.clock.now(),
-            .node_memory = call.app.rules.placement.node_memory};
+    return {
+        .secrets = call.app.rules.secrets,
+        .now = call.app.clock.now(),
+        .node_memory = call.app.rules.settings.get<sluice::deploy::PlacementRules>().node_memory};
 }
 
 Response refusal_of(const Error& error, std::string_view) {
@@ -101,10 +96,13 @@ void each_job(JobReader& reader, const JobFilter& filter, int most,
 }
 
 void answer_with_looked_at(const Call& call) {
-    const auto id = job_in_path(call);
+    const auto id = job_id_in_path(call);
     if (!id) return call.reply.send(refused(id.error()));
-    const auto question = [id = *id, rules = call.app.rules.placement, showing = showing_to(call)](
-                              JobReader& reader) { return look_at(reader, id, rules, showing); };
+    const auto question = [id = *id,
+                           rules = call.app.rules.settings.get<sluice::deploy::PlacementRules>(),
+                           showing = showing_to(call)](JobReader& reader) {
+        return look_at(reader, id, rules, showing);
+    };
     call.app.queries.ask<Look>(question, [call](const Result<Look>& look) {
         if (!look) return call.reply.send(refused(look.error()));
         if (look->unplaced) return answer_placed(call, *look->unplaced);
@@ -115,7 +113,7 @@ void answer_with_looked_at(const Call& call) {
 void with_text(const Call& call, Job job, Showing showing,
                std::function<void(const Result<std::string>&)> then) {
     const auto question = [job = std::move(job), showing](JobReader& reader) {
-        return Result<std::string>(job_text(job, place_of(reader, job), showing));
+        return Result<std::string>(job_text(job, node_of(reader, job), showing));
     };
     call.app.queries.ask<std::string>(question, std::move(then));
 }

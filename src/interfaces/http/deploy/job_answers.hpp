@@ -4,20 +4,15 @@
 #include <optional>
 #include <string>
 
-#include "interfaces/http/app.hpp"
 #include "interfaces/http/deploy/job_json.hpp"
+#include "interfaces/http/toolkit/app.hpp"
 
-// How questions about one job are asked, and answers about it given.
+// Questions about one job, and the answers about it.
 namespace sluice::http::deploy {
-
-Error no_such_job();
-
-// The id in the path, or the refusal for what is none.
-Result<JobId> job_in_path(const Call& call);
 
 CancelJob cancel_of(JobId id, std::string reason, const Caller& caller);
 
-// How this caller is shown things now.
+// The form in which this caller is shown jobs and nodes now.
 Showing showing_to(const Call& call);
 
 // Answers with the data that `question` gives as JSON.
@@ -35,14 +30,14 @@ void answer_with_looked_at(const Call& call);
 // Answers with this job and where its app is.
 void answer_with(const Call& call, Job job);
 
-// The same for what a command gave.
+// The same for the outcome of a command.
 void answer_with_outcome(const Call& call, const Result<Job>& job);
 
 // Answers code 409 with the job in the data.
 void refuse_with(const Call& call, Job job, std::string message);
 
 // Has a reader write the job with the node of its app, and hands the text to `then`.
-using Place = std::optional<RuntimeNode>;
+using NodeOfApp = std::optional<RuntimeNode>;
 void with_text(const Call& call, Job job, Showing showing,
                std::function<void(const Result<std::string>&)> then);
 

@@ -5,16 +5,16 @@
 #include <algorithm>
 
 #include "application/deploy/deploy_jobs.hpp"
-#include "application/json_values.hpp"
-#include "application/phase.hpp"
+#include "application/toolkit/phase.hpp"
 #include "json/json_reader.hpp"
+#include "json/json_values.hpp"
 
 namespace sluice::http::deploy {
 namespace {
 
 using sluice::deploy::NodeHealth;
 
-// What a failure says of itself when nobody said why.
+// The message of a failure without one.
 constexpr std::string_view failed_somehow = "任务失败";
 
 // The payload's members; nothing when it is no object, which only jobs of other contracts are.
@@ -26,10 +26,10 @@ std::optional<Attributes> members_of(std::string_view payload) {
     return members;
 }
 
-// The payload as it came, until a runner has claimed the job. From then on it tells of the run.
+// The payload as it came, until a runner has claimed the job. From then on it describes the run.
 std::string shown_payload(const Job& job, const SecretMarks& secrets) {
-    std::string room;
-    std::string payload(secrets.shown(job.spec, room));
+    std::string buffer;
+    std::string payload(secrets.shown(job.spec, buffer));
     if (job.now.attempt == 0) return payload;
     auto members = members_of(payload);
     if (!members) return payload;
@@ -43,11 +43,6 @@ std::string shown_payload(const Job& job, const SecretMarks& secrets) {
         (*members)["phaseMessage"] = phase.message.empty() ? "null" : json_string(phase.message);
     }
     return to_json(*members);
-}
-
-std::string_view without_slashes_at_the_end(std::string_view text) {
-    while (text.ends_with('/')) text.remove_suffix(1);
-    return text;
 }
 
 std::optional<std::string> deploy_url(const Job& job, const RuntimeNode& node) {
@@ -72,10 +67,7 @@ std::string_view health_text(NodeHealth health) {
 
 void write_node_of_job(JsonWriter& json, const RuntimeNode& node, const Showing& showing) {
     json.begin_object();
-    json.key("id");
-    json.begin_object();
-    json.field("value", node.id);
-    json.end_object();
+    json.object("id", [&] { json.field("value", node.id); });
     write_node_members(json, node, showing);
     json.end_object();
 }
@@ -86,7 +78,7 @@ std::optional<std::string_view> shown_error(const Job& job) {
     return std::nullopt;
 }
 
-// The last thing that happened to it, heartbeats included.
+// The time of the last event of the job, heartbeats included.
 Timestamp updated_at(const Job& job) {
     if (job.now.completed_at) return *job.now.completed_at;
     if (job.lease) return std::max(job.lease->since, job.lease->until - job.lease->term);
@@ -118,6 +110,11 @@ void write_job(JsonWriter& json, const Job& job, const std::optional<RuntimeNode
 }
 
 }  // namespace
+
+std::string_view without_slashes_at_the_end(std::string_view text) {
+    while (text.ends_with('/')) text.remove_suffix(1);
+    return text;
+}
 
 std::string_view status_of(JobState state) {
     switch (state) {
@@ -157,10 +154,7 @@ void write_node_members(JsonWriter& json, const RuntimeNode& node, const Showing
 
 std::string job_text(const Job& job, const std::optional<RuntimeNode>& node,
                      const Showing& showing) {
-    std::string out;
-    JsonWriter json(out);
-    write_job(json, job, node, showing);
-    return out;
+    return json_text([&](JsonWriter& json) { write_job(json, job, node, showing); });
 }
 
 }  // namespace sluice::http::deploy

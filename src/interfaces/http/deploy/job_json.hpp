@@ -1,13 +1,12 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
 #include "application/deploy/placements.hpp"
-#include "application/secret_marks.hpp"
-#include "domain/job.hpp"
+#include "application/secrets/secret_marks.hpp"
+#include "domain/jobs/job.hpp"
 #include "json/json_writer.hpp"
 
 // Jobs and runtime nodes as this contract shows them.
@@ -17,13 +16,16 @@ using sluice::deploy::RuntimeNode;
 using sluice::deploy::to_node;
 
 // PENDING, RUNNING, SUCCEEDED, FAILED, CANCELLED.
+// Of base URLs of agents and gateways, to which a path is added.
+std::string_view without_slashes_at_the_end(std::string_view url);
+
 std::string_view status_of(JobState state);
 // All states that the status stands for; none when it is none.
 std::vector<JobState> states_of(std::string_view status);
 
-// For whom, and when, something is shown.
+// The settings by which a job or a node is shown.
 struct Showing {
-    const SecretMarks& secrets;  // what is secret in payloads, and not shown
+    const SecretMarks& secrets;  // of the secrets in payloads, which are not shown
     Timestamp now{};
     Duration node_memory{};
 };

@@ -1,20 +1,18 @@
-// What the control plane says and asks: create, query, list, cancel, transition.
+// Requests of the control plane about jobs: create, query, list, cancel, transition.
 #include <functional>
 
 #include "application/deploy/deploy_jobs.hpp"
-#include "application/entity_desk.hpp"
-#include "interfaces/http/caller.hpp"
+#include "application/entities/entity_changes.hpp"
 #include "interfaces/http/deploy/envelope.hpp"
 #include "interfaces/http/deploy/handlers.hpp"
 #include "interfaces/http/deploy/job_answers.hpp"
 #include "interfaces/http/deploy/read_requests.hpp"
-#include "interfaces/http/native/fields.hpp"
-#include "interfaces/http/native/job_list.hpp"
+#include "interfaces/http/requests/fields.hpp"
+#include "interfaces/http/requests/job_list.hpp"
+#include "interfaces/http/toolkit/caller.hpp"
 
 namespace sluice::http::deploy {
 namespace {
-
-constexpr int usual_limit = 50;
 
 JobFilter deploy_filter() {
     JobFilter filter;
@@ -26,9 +24,9 @@ using MakeFilter = std::function<JobFilter(JobReader&)>;
 
 // Answers with the newest jobs that the filter accepts; fewer when they are very large.
 void answer_with_list(const Call& call, MakeFilter make_filter, int limit) {
-    native::JobListWords words;
-    words.begin = success_begin() + "[";
-    words.texts = [showing = showing_to(call)](JobReader& reader, std::span<const Job> jobs) {
+    JobListFormat format;
+    format.begin = success_begin() + "[";
+    format.texts = [showing = showing_to(call)](JobReader& reader, std::span<const Job> jobs) {
         const auto nodes = sluice::deploy::nodes_of(reader.entities(), jobs);
         std::vector<std::string> texts;
         for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -36,13 +34,13 @@ void answer_with_list(const Call& call, MakeFilter make_filter, int limit) {
         }
         return texts;
     };
-    words.end = [](const std::optional<std::string>&) { return std::string("]}"); };
+    format.end = [](const std::optional<std::string>&) { return std::string("]}"); };
     const auto question = [make_filter = std::move(make_filter), limit,
-                           words = std::move(words)](JobReader& reader) {
-        native::JobListQuery query;
+                           format = std::move(format)](JobReader& reader) {
+        JobListQuery query;
         query.filter = make_filter(reader);
         query.limit = limit;
-        return native::job_list(std::move(query), words)(reader);
+        return job_list(std::move(query), format)(reader);
     };
     answer_from_store(call, question, refusal_of);
 }
@@ -60,7 +58,7 @@ Result<JobFilter> read_filter(const QueryParams& params) {
     return filter;
 }
 
-// Ends a job in its runner's place, whichever that is.
+// Ends a job on behalf of its runner, whichever that is.
 void end_running(const Call& call, JobId id, Transition wanted) {
     Report report;
     report.lease.job = id;
@@ -88,9 +86,9 @@ void create_job(Call call) {
     std::vector<EntityKey> touches;
     if (!wanted->entity_id.empty()) touches.push_back(sluice::deploy::app_key(wanted->entity_id));
     const auto decide = [wanted = *std::move(wanted),
-                         actor = actor_name(*call.caller)](EntityDesk& desk) {
-        desk.act_as(actor);
-        return sluice::deploy::create_job(desk, wanted);
+                         actor = actor_name(*call.caller)](EntityChanges& changes) {
+        changes.act_as(actor);
+        return sluice::deploy::create_job(changes, wanted);
     };
     call.app.commands.post_one<EntityAction>(
         {std::move(touches), decide}, [call](const Result<EntityAnswer>& created) {
@@ -106,7 +104,7 @@ void get_job(Call call) {
 }
 
 void list_jobs(Call call) {
-    const auto params = native::read_query(call.request, {"limit", "status", "type"});
+    const auto params = read_query(call.request, {"limit", "status", "type"});
     if (!params) return call.reply.send(refused(params.error()));
     const auto limit = read_limit(*params, usual_limit);
     if (!limit) return call.reply.send(refused(limit.error()));
@@ -117,7 +115,7 @@ void list_jobs(Call call) {
 }
 
 void list_jobs_of_app(Call call) {
-    const auto params = native::read_query(call.request, {"appId", "limit"});
+    const auto params = read_query(call.request, {"appId", "limit"});
     if (!params) return call.reply.send(refused(params.error()));
     const auto limit = read_limit(*params, usual_limit);
     if (!limit) return call.reply.send(refused(limit.error()));
@@ -134,9 +132,9 @@ void list_jobs_of_app(Call call) {
 }
 
 void cancel(Call call) {
-    auto reason = read_cancel(call);
+    auto reason = read_cancel_reason(call);
     if (!reason) return call.reply.send(refused(reason.error()));
-    const auto id = job_in_path(call);
+    const auto id = job_id_in_path(call);
     if (!id) return call.reply.send(refused(id.error()));
     post_cancel(call, cancel_of(*id, *std::move(reason), *call.caller));
 }
@@ -144,7 +142,7 @@ void cancel(Call call) {
 void transition(Call call) {
     auto wanted = read_transition(call);
     if (!wanted) return call.reply.send(refused(wanted.error()));
-    const auto id = job_in_path(call);
+    const auto id = job_id_in_path(call);
     if (!id) return call.reply.send(refused(id.error()));
     if (wanted->state != JobState::canceled) return end_running(call, *id, *std::move(wanted));
     CancelJob command = cancel_of(*id, std::move(wanted->error_message), *call.caller);

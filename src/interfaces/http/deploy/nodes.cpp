@@ -1,12 +1,12 @@
-// Runtime nodes: what their agents say, and what admins ask and say about them.
+// Runtime nodes: heartbeats of their agents, and requests of admins about them.
 #include "application/deploy/deploy_jobs.hpp"
-#include "application/entity_desk.hpp"
-#include "interfaces/http/caller.hpp"
+#include "application/entities/entity_changes.hpp"
 #include "interfaces/http/deploy/envelope.hpp"
 #include "interfaces/http/deploy/handlers.hpp"
 #include "interfaces/http/deploy/job_answers.hpp"
 #include "interfaces/http/deploy/read_requests.hpp"
-#include "interfaces/http/native/fields.hpp"
+#include "interfaces/http/requests/fields.hpp"
+#include "interfaces/http/toolkit/caller.hpp"
 #include "json/json_writer.hpp"
 
 namespace sluice::http::deploy {
@@ -16,8 +16,6 @@ using sluice::deploy::app_kind;
 using sluice::deploy::node_key;
 using sluice::deploy::node_kind;
 using sluice::deploy::nodes_max;
-
-constexpr int usual_limit = 50;
 
 void write_node(JsonWriter& json, const Entity& entity, const Showing& showing) {
     json.begin_object();
@@ -35,16 +33,16 @@ void write_placement(JsonWriter& json, const Entity& app, const Entity& node) {
     json.end_object();
 }
 
-using Decide = std::function<Result<EntityAnswer>(EntityDesk&)>;
+using Decide = std::function<Result<EntityAnswer>(EntityChanges&)>;
 using Render = std::function<void(JsonWriter&, const EntityAnswer&)>;
 
 // Decides in the next commit, and answers with what `render` makes of it.
 void change(const Call& call, std::string actor, std::vector<EntityKey> touches, Decide decide,
             Render render) {
     const auto decide_as = [actor = std::move(actor),
-                            decide = std::move(decide)](EntityDesk& desk) {
-        desk.act_as(actor);
-        return decide(desk);
+                            decide = std::move(decide)](EntityChanges& changes) {
+        changes.act_as(actor);
+        return decide(changes);
     };
     call.app.commands.post_one<EntityAction>(
         {std::move(touches), decide_as},
@@ -76,13 +74,13 @@ struct PlacementsPage {
 };
 
 Result<PlacementsPage> read_page(const Request& request) {
-    const auto params = native::read_query(request, {"nodeId", "offset", "limit"});
+    const auto params = read_query(request, {"nodeId", "offset", "limit"});
     if (!params) return params.error();
     const std::string* node = params->find("nodeId");
     if (node == nullptr || node->empty()) {
         return Error{ErrorCode::malformed, "nodeId is required", ""};
     }
-    const auto offset = native::number_param(*params, "offset", 0, INT64_MAX, 0);
+    const auto offset = number_param(*params, "offset", 0, INT64_MAX, 0);
     if (!offset) return offset.error();
     const auto limit = read_limit(*params, usual_limit);
     if (!limit) return limit.error();
@@ -93,41 +91,38 @@ Result<std::string> placements_text(EntityReader& entities, const PlacementsPage
     const auto node = sluice::deploy::find_node(entities, page.node);
     if (!node) return sluice::deploy::no_node(page.node);
     const EntityFilter filter{.kind = app_kind, .parent = node->key.id};
-    std::string out;
-    JsonWriter json(out);
-    json.begin_object();
-    json.field("total", entities.count(filter));
-    json.field("offset", page.offset);
-    json.field("limit", page.limit);
-    json.key("items");
-    json.begin_array();
-    for (const Entity& app : entities.list(filter, newest_entity, page.offset, page.limit)) {
-        write_placement(json, app, *node);
-    }
-    json.end_array();
-    json.end_object();
-    return out;
+    return json_object_text([&](JsonWriter& json) {
+        json.field("total", entities.count(filter));
+        json.field("offset", page.offset);
+        json.field("limit", page.limit);
+        json.key("items");
+        json.begin_array();
+        for (const Entity& app : entities.list(filter, newest_entity, page.offset, page.limit)) {
+            write_placement(json, app, *node);
+        }
+        json.end_array();
+    });
 }
 
 }  // namespace
 
 void health(Call call) {
-    std::string data;
-    JsonWriter json(data);
-    json.begin_object();
-    json.field("status", "UP");
-    json.field("service", "sluice");
-    json.field("timestamp", call.app.clock.now());
-    json.end_object();
+    const std::string data = json_object_text([&](JsonWriter& json) {
+        json.field("status", "UP");
+        json.field("service", "sluice");
+        json.field("timestamp", call.app.clock.now());
+    });
     call.reply.send(success(data));
 }
 
 void node_heartbeat(Call call) {
-    const auto words = read_node_heartbeat(call);
-    if (!words) return call.reply.send(refused(words.error()));
+    const auto update = read_node_heartbeat(call);
+    if (!update) return call.reply.send(refused(update.error()));
     change(
-        call, "node:" + words->name, {node_key(words->name)},
-        [words = *words](EntityDesk& desk) { return sluice::deploy::note_heartbeat(desk, words); },
+        call, "node:" + update->name, {node_key(update->name)},
+        [update = *update](EntityChanges& changes) {
+            return sluice::deploy::note_heartbeat(changes, update);
+        },
         render_node(call));
 }
 
@@ -146,16 +141,18 @@ void list_nodes(Call call) {
 }
 
 void upsert_node(Call call) {
-    const auto words = read_node(call);
-    if (!words) return call.reply.send(refused(words.error()));
+    const auto update = read_node(call);
+    if (!update) return call.reply.send(refused(update.error()));
     change(
-        call, actor_name(*call.caller), {node_key(words->name)},
-        [words = *words](EntityDesk& desk) { return sluice::deploy::put_node(desk, words); },
+        call, actor_name(*call.caller), {node_key(update->name)},
+        [update = *update](EntityChanges& changes) {
+            return sluice::deploy::put_node(changes, update);
+        },
         render_node(call));
 }
 
 void set_node_enabled(Call call) {
-    const auto params = native::read_query(call.request, {"name", "enabled"});
+    const auto params = read_query(call.request, {"name", "enabled"});
     if (!params) return call.reply.send(refused(params.error()));
     const std::string* name = params->find("name");
     const std::string* text = params->find("enabled");
@@ -166,8 +163,8 @@ void set_node_enabled(Call call) {
     }
     change(
         call, actor_name(*call.caller), {node_key(*name)},
-        [name = *name, on = *enabled](EntityDesk& desk) {
-            return sluice::deploy::set_enabled(desk, name, on);
+        [name = *name, on = *enabled](EntityChanges& changes) {
+            return sluice::deploy::set_enabled(changes, name, on);
         },
         [on = *enabled](JsonWriter& json, const EntityAnswer&) {
             json.value(on ? "enabled" : "disabled");
@@ -188,8 +185,8 @@ void reassign(Call call) {
     change(
         call, actor_name(*call.caller),
         {sluice::deploy::app_key(wanted->app_id), node_key(wanted->target)},
-        [wanted = *wanted](EntityDesk& desk) {
-            return sluice::deploy::reassign_app(desk, wanted.app_id, wanted.target);
+        [wanted = *wanted](EntityChanges& changes) {
+            return sluice::deploy::reassign_app(changes, wanted.app_id, wanted.target);
         },
         [](JsonWriter& json, const EntityAnswer&) { json.value("ok"); });
 }
@@ -199,14 +196,14 @@ void drain(Call call) {
     if (!wanted) return call.reply.send(refused(wanted.error()));
     change(
         call, actor_name(*call.caller), {node_key(wanted->target)},
-        [wanted = *wanted](EntityDesk& desk) { return sluice::deploy::drain_node(desk, wanted); },
+        [wanted = *wanted](EntityChanges& changes) {
+            return sluice::deploy::drain_node(changes, wanted);
+        },
         [](JsonWriter& json, const EntityAnswer& answer) {
             json.begin_object();
             json.field("moved", answer.others.size());
-            json.key("items");
-            json.begin_array();
-            for (const Entity& app : answer.others) write_placement(json, app, *answer.entity);
-            json.end_array();
+            json.array("items", answer.others,
+                       [&](const Entity& app) { write_placement(json, app, *answer.entity); });
             json.end_object();
         });
 }

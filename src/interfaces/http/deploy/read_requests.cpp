@@ -4,11 +4,13 @@
 
 #include <algorithm>
 
-#include "application/json_values.hpp"
-#include "interfaces/http/caller.hpp"
 #include "interfaces/http/deploy/body_fields.hpp"
 #include "interfaces/http/deploy/job_answers.hpp"
-#include "interfaces/http/native/read_lease.hpp"
+#include "interfaces/http/deploy/plane.hpp"
+#include "interfaces/http/requests/fields.hpp"
+#include "interfaces/http/requests/read_lease.hpp"
+#include "interfaces/http/toolkit/caller.hpp"
+#include "json/json_values.hpp"
 
 namespace sluice::http::deploy {
 namespace {
@@ -16,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using sluice::deploy::Drain;
 using sluice::deploy::NewDeployJob;
-using sluice::deploy::NodeWords;
+using sluice::deploy::NodeUpdate;
 
 constexpr Duration usual_lease = 30s;
 constexpr std::size_t phase_bytes = 100;
@@ -63,7 +65,7 @@ Result<NewDeployJob> read_new_job(const Request& request) {
     return job;
 }
 
-// A job's state by this contract's word for it.
+// A job's state by its name in this contract.
 Result<JobState> read_status(std::string_view field, std::string_view text) {
     const auto states = states_of(text);
     if (!states.empty()) return states.front();
@@ -93,11 +95,11 @@ int read_attempt(JsonReader& reader) {
     return static_cast<int>(reader.integer(1, INT32_MAX));
 }
 
-// Runners know only their own name: it is good for the lease that it was given last.
+// A runner knows only its own name, which stands for the lease that the runner got last.
 template <class Said>
 std::optional<Error> speak_as(Said& said, ByWorker runner, const Call& call) {
     if (runner.worker_id.empty()) return missing("runnerId", who_runs);
-    const auto id = job_in_path(call);
+    const auto id = job_id_in_path(call);
     if (!id) return id.error();
     said.lease.job = *id;
     said.bounds = bounds_of(*call.caller);
@@ -107,33 +109,34 @@ std::optional<Error> speak_as(Said& said, ByWorker runner, const Call& call) {
     return std::nullopt;
 }
 
-Result<NodeWords> read_words(const Request& request, std::string_view name_field, bool by_admin) {
-    NodeWords words;
+Result<NodeUpdate> read_node_update(const Request& request, std::string_view name_field,
+                                    bool by_admin) {
+    NodeUpdate update;
     const auto read = [&](JsonReader& reader, std::string_view key) {
         if (key == name_field) {
-            words.name = read_name(reader);
+            update.name = read_name(reader);
         } else if (key == "agentBaseUrl") {
-            words.agent_base_url = read_address(reader);
+            update.agent_base_url = read_address(reader);
         } else if (key == "gatewayBaseUrl") {
-            words.gateway_base_url = read_address(reader);
+            update.gateway_base_url = read_address(reader);
         } else if (by_admin && key == "enabled") {
-            words.enabled = reader.boolean();
+            update.enabled = reader.boolean();
         } else if (by_admin && key == "weight") {
-            words.weight = reader.integer(0, weight_max);
+            update.weight = reader.integer(0, weight_max);
         } else if (!by_admin && key == "diskFreePct") {
-            words.disk_free_pct = read_real(reader);
+            update.disk_free_pct = read_real(reader);
         } else if (!by_admin && key == "diskFreeBytes") {
-            words.disk_free_bytes = reader.integer();
+            update.disk_free_bytes = reader.integer();
         } else if (!by_admin && key == "containerCount") {
-            words.container_count = reader.integer();
+            update.container_count = reader.integer();
         } else {
             return false;
         }
         return true;
     };
     if (const auto done = read_body(request, read); !done) return done.error();
-    if (words.name.empty()) return missing(name_field, "it says which node this is");
-    return words;
+    if (update.name.empty()) return missing(name_field, "it says which node this is");
+    return update;
 }
 
 }  // namespace
@@ -145,7 +148,7 @@ Result<NewJob> read_create(const Call& call) {
     if (!call.app.rules.types.all().contains(wanted->type)) {
         return refuse("type", fmt::format("\"{}\" is not a known job type", wanted->type));
     }
-    const Settings& settings = call.app.deploy;
+    const Settings& settings = call.app.part<Plane>().settings;
     if (settings.max_running > Duration{0}) wanted->timeout = settings.max_running;
     if (!settings.requeue_lost) wanted->max_attempts = 1;
     NewJob job = make_deploy_job(*std::move(wanted));
@@ -169,7 +172,7 @@ Result<ClaimRequest> read_claim(const Call& call) {
         } else if (key == "labels") {
             claim.filter.labels = read_names(reader);
         } else if (key == "waitSeconds") {
-            request.wait = read_seconds(reader, 0, native::wait_max);
+            request.wait = read_seconds(reader, 0, wait_max);
         } else {
             return false;
         }
@@ -206,7 +209,7 @@ Result<Heartbeat> read_heartbeat(const Call& call) {
 
 Result<Report> read_report(const Call& call) {
     Report said;
-    said.retryable = false;  // a runner's word is the last one
+    said.retryable = false;  // a runner's report is final
     ByWorker runner;
     std::string status;
     const auto read = [&](JsonReader& reader, std::string_view key) {
@@ -220,9 +223,7 @@ Result<Report> read_report(const Call& call) {
             said.error_message = read_tail(reader, error_message_bytes);
         } else if (key == "result") {
             said.result = reader.raw();
-            if (said.result.size() > limits::payload_bytes) {
-                reader.fail("is too long", ErrorCode::too_large);
-            }
+            check_length(reader, said.result, limits::payload_bytes);
         } else {
             return false;
         }
@@ -238,7 +239,7 @@ Result<Report> read_report(const Call& call) {
     return said;
 }
 
-Result<std::string> read_cancel(const Call& call) {
+Result<std::string> read_cancel_reason(const Call& call) {
     std::string reason;
     const auto read = [&](JsonReader& reader, std::string_view key) {
         if (key != "reason") return false;
@@ -291,12 +292,12 @@ Result<AppRequest> read_app_request(const Call& call) {
     return request;
 }
 
-Result<NodeWords> read_node_heartbeat(const Call& call) {
-    return read_words(call.request, "nodeName", false);
+Result<NodeUpdate> read_node_heartbeat(const Call& call) {
+    return read_node_update(call.request, "nodeName", false);
 }
 
-Result<NodeWords> read_node(const Call& call) {
-    return read_words(call.request, "name", true);
+Result<NodeUpdate> read_node(const Call& call) {
+    return read_node_update(call.request, "name", true);
 }
 
 Result<Reassignment> read_reassignment(const Call& call) {
@@ -338,7 +339,7 @@ Result<Drain> read_drain(const Call& call) {
 }
 
 Result<int> read_limit(const QueryParams& params, int otherwise) {
-    const auto limit = native::number_param(params, "limit", INT64_MIN, INT64_MAX, otherwise);
+    const auto limit = number_param(params, "limit", INT64_MIN, INT64_MAX, otherwise);
     if (!limit) return Error{ErrorCode::malformed, "limit must be a whole number", ""};
     return static_cast<int>(std::clamp<std::int64_t>(*limit, 1, list_max));
 }

@@ -1,18 +1,19 @@
-// What runners say: claim, heartbeat, report. They know only their own name; which lease it is good
-// for is decided where leases are weighed.
+// Requests of runners: claim, heartbeat, report. A runner knows only its own name; the rules of
+// leases decide which lease that name stands for.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
 #include "application/deploy/deploy_jobs.hpp"
-#include "application/entity_desk.hpp"
-#include "interfaces/http/caller.hpp"
+#include "application/entities/entity_changes.hpp"
 #include "interfaces/http/deploy/envelope.hpp"
 #include "interfaces/http/deploy/handlers.hpp"
 #include "interfaces/http/deploy/job_answers.hpp"
+#include "interfaces/http/deploy/plane.hpp"
 #include "interfaces/http/deploy/read_requests.hpp"
-#include "interfaces/http/front_door.hpp"
+#include "interfaces/http/toolkit/answers.hpp"
+#include "interfaces/http/toolkit/caller.hpp"
 #include "json/json_writer.hpp"
 
 namespace sluice::http::deploy {
@@ -49,7 +50,7 @@ void answer_claim(const Call& call, const Result<Claimed>& claimed) {
     hand_out(call, claimed->front());
 }
 
-// A runner in the field looks at the code: anything but 200 makes it stop before it pushes.
+// The existing runners look at the code: anything but 200 makes them stop before they push.
 void answer_heartbeat(const Call& call, const Result<Extended>& extended) {
     if (!extended) return call.reply.send(refused(extended.error()));
     const Job& job = *extended->job;
@@ -67,7 +68,7 @@ using SeenRunners = std::map<std::string, SeenRunner>;
 
 constexpr int busy_jobs_max = 1000;  // more are not shown
 
-// A runner that has a job may have said so at another engine.
+// A runner that has a job may have been seen by another engine.
 void add_busy(JobReader& reader, SeenRunners& runners) {
     JobFilter filter;
     filter.queue = sluice::deploy::queue;
@@ -91,10 +92,7 @@ std::string runners_text(const SeenRunners& runners, Timestamp now, Duration mem
         json.field("lastSeenAt", runner.last_seen);
         json.field("health", is_online ? "HEALTHY" : "STALE");
         json.field("online", is_online);
-        json.key("runningJobs");
-        json.begin_array();
-        for (const JobId id : runner.jobs) json.value(id);
-        json.end_array();
+        json.list("runningJobs", runner.jobs);
         json.end_object();
     }
     json.end_array();
@@ -102,7 +100,7 @@ std::string runners_text(const SeenRunners& runners, Timestamp now, Duration mem
 }
 
 void note_seen(App& app, const std::string& runner_id) {
-    app.runners_seen.note(runner_id, app.clock.now());
+    app.part<Plane>().runners_seen.note(runner_id, app.clock.now());
 }
 
 }  // namespace
@@ -122,14 +120,14 @@ void claim(Call call) {
         call.reply.on_hang_up(
             [&app = call.app, ticket = command.ticket] { app.commands.forget(ticket); });
     }
-    const auto place = place_for_claim(call, command);
-    if (!place) {
+    const auto share = share_for_claim(call, command);
+    if (!share) {
         Response refusal = refused_by_status(429, too_many_wait);
         refusal.headers.emplace_back("Retry-After", "1");
         return call.reply.send(std::move(refusal));
     }
     call.app.commands.post_one<ClaimJobs>(
-        std::move(command), [call, place, runner_id](const Result<Claimed>& claimed) {
+        std::move(command), [call, share, runner_id](const Result<Claimed>& claimed) {
             if (call.reply.is_open()) note_seen(call.app, runner_id);  // it has waited until now
             answer_claim(call, claimed);
         });
@@ -154,15 +152,16 @@ void report(Call call) {
 
 void list_runners(Call call) {
     SeenRunners seen;
-    for (const auto& [name, at] : call.app.runners_seen.all()) seen[name].last_seen = at;
-    answer_with_text(
-        call,
-        [seen = std::move(seen), now = call.app.clock.now(),
-         memory = call.app.deploy.runner_health](JobReader& reader) -> Result<std::string> {
-            SeenRunners all = seen;
-            add_busy(reader, all);
-            return runners_text(all, now, memory);
-        });
+    for (const auto& [name, at] : call.app.part<Plane>().runners_seen.all())
+        seen[name].last_seen = at;
+    answer_with_text(call,
+                     [seen = std::move(seen), now = call.app.clock.now(),
+                      memory = call.app.part<Plane>().settings.runner_health](
+                         JobReader& reader) -> Result<std::string> {
+                         SeenRunners all = seen;
+                         add_busy(reader, all);
+                         return runners_text(all, now, memory);
+                     });
 }
 
 }  // namespace sluice::http::deploy

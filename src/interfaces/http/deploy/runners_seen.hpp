@@ -3,11 +3,11 @@
 #include <map>
 #include <string>
 
-#include "domain/time.hpp"
+#include "domain/values/time.hpp"
 
 namespace sluice::http::deploy {
 
-// When each runner last said anything at this engine. On the I/O thread.
+// The time of each runner's last request to this engine. On the I/O thread.
 class RunnersSeen {
   public:
     void note(const std::string& runner_id, Timestamp now);

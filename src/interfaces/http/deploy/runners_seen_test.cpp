@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice::http::deploy {
-namespace {
+namespace runners_seen_test {
 
 TEST(RunnersSeen, RemembersTheLastTimeOfEachAndForgetsTheOldestWhenThereAreTooMany) {
     RunnersSeen seen;
@@ -20,5 +20,5 @@ TEST(RunnersSeen, RemembersTheLastTimeOfEachAndForgetsTheOldestWhenThereAreTooMa
     EXPECT_FALSE(seen.all().contains("r1"));
 }
 
-}  // namespace
+}  // namespace runners_seen_test
 }  // namespace sluice::http::deploy

@@ -2,9 +2,10 @@
 
 #include <array>
 
-#include "interfaces/http/health.hpp"
+#include "interfaces/http/message/problem.hpp"
+#include "interfaces/http/native/entities.hpp"
 #include "interfaces/http/native/handlers.hpp"
-#include "interfaces/http/problem.hpp"
+#include "interfaces/http/toolkit/health.hpp"
 
 namespace sluice::http::native {
 namespace {
@@ -12,6 +13,28 @@ namespace {
 constexpr std::size_t batch = 8 * 1024 * 1024;
 constexpr Query own = Query::handler;
 constexpr Query any = Query::ignored;
+
+// Sites, environments and nodes: kinds of entities with paths of their own.
+constexpr char site[] = "site", env[] = "environment", node[] = "node";
+constexpr char sites[] = "sites", envs[] = "environments", nodes[] = "nodes";
+
+template <const char* kind, const char* list>
+void list_of(Call call) {
+    list_of_kind(std::move(call), kind, list);
+}
+template <const char* kind>
+void create_kind(Call call) {
+    create_of_kind(std::move(call), kind);
+}
+template <const char* kind>
+void get_kind(Call call) {
+    const std::string_view id = call.param(0);
+    get_of_kind(std::move(call), kind, id);
+}
+template <const char* kind>
+void reset_kind(Call call) {
+    reset_of_kind(std::move(call), kind);
+}
 
 // clang-format off
 constexpr auto routes = std::to_array<Route>({
@@ -39,17 +62,17 @@ constexpr auto routes = std::to_array<Route>({
     {Verb::post, "/api/v1/entities/{kind}/{id}",        needs::operate,  change_entity, own},
     {Verb::get,  "/api/v1/entities/{kind}/{id}/events", needs::read,     get_entity_events, own},
     {Verb::get,  "/api/v1/entities/{kind}/{id}/stream", needs::read,     stream_entity, own},
-    {Verb::get,  "/api/v1/sites",                       needs::read,     list_sites, own},
-    {Verb::post, "/api/v1/sites",                       needs::operate,  create_site},
-    {Verb::get,  "/api/v1/sites/{id}",                  needs::read,     get_site, own},
-    {Verb::post, "/api/v1/sites/{id}/reset",            needs::admin,    reset_site, own},
-    {Verb::get,  "/api/v1/environments",                needs::read,     list_environments, own},
-    {Verb::post, "/api/v1/environments",                needs::operate,  create_environment},
-    {Verb::get,  "/api/v1/environments/{id}",           needs::read,     get_environment, own},
-    {Verb::post, "/api/v1/environments/{id}/reset",     needs::admin,    reset_environment, own},
-    {Verb::get,  "/api/v1/nodes",                       needs::read,     list_nodes, own},
-    {Verb::post, "/api/v1/nodes",                       needs::admin,    create_node},
-    {Verb::get,  "/api/v1/nodes/{id}",                  needs::read,     get_node, own},
+    {Verb::get,  "/api/v1/sites",                       needs::read,     list_of<site, sites>, own},
+    {Verb::post, "/api/v1/sites",                       needs::operate,  create_kind<site>},
+    {Verb::get,  "/api/v1/sites/{id}",                  needs::read,     get_kind<site>, own},
+    {Verb::post, "/api/v1/sites/{id}/reset",            needs::admin,    reset_kind<site>, own},
+    {Verb::get,  "/api/v1/environments",                needs::read,     list_of<env, envs>, own},
+    {Verb::post, "/api/v1/environments",                needs::operate,  create_kind<env>},
+    {Verb::get,  "/api/v1/environments/{id}",           needs::read,     get_kind<env>, own},
+    {Verb::post, "/api/v1/environments/{id}/reset",     needs::admin,    reset_kind<env>, own},
+    {Verb::get,  "/api/v1/nodes",                       needs::read,     list_of<node, nodes>, own},
+    {Verb::post, "/api/v1/nodes",                       needs::admin,    create_kind<node>},
+    {Verb::get,  "/api/v1/nodes/{id}",                  needs::read,     get_kind<node>, own},
     {Verb::post, "/api/v1/gates/check",                 needs::read,     check_gates},
     {Verb::post, "/api/v1/tokens",                      needs::admin,    create_token},
     {Verb::get,  "/api/v1/tokens",                      needs::admin,    list_tokens, own},

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "interfaces/http/route.hpp"
+#include "interfaces/http/toolkit/route.hpp"
 
 namespace sluice::http::native {
 
-// /api/v1, what the command line, the console and the client libraries speak; and the paths by
-// which the engine itself is watched.
+// /api/v1, which the command line, the console and the client libraries use; and the paths for
+// watching the engine itself.
 const Contract& contract();
 
 }  // namespace sluice::http::native

@@ -1,23 +1,20 @@
-// Entities of any kind: what jobs are about. Sites, environments and nodes have paths of their own,
-// which say the kind.
+// Entities of any kind: the subjects of jobs. Sites, environments and nodes have paths of their
+// own, which name the kind.
 #include "interfaces/http/native/entities.hpp"
 
 #include <fmt/format.h>
 
-#include "interfaces/http/answers.hpp"
-#include "interfaces/http/caller.hpp"
+#include "domain/values/percent_encoding.hpp"
 #include "interfaces/http/native/entity_json.hpp"
-#include "interfaces/http/native/fields.hpp"
 #include "interfaces/http/native/handlers.hpp"
-#include "interfaces/http/native/pages.hpp"
 #include "interfaces/http/native/read_entity.hpp"
+#include "interfaces/http/requests/fields.hpp"
+#include "interfaces/http/requests/pages.hpp"
+#include "interfaces/http/toolkit/answers.hpp"
+#include "interfaces/http/toolkit/caller.hpp"
 
 namespace sluice::http::native {
 namespace {
-
-void refuse(const Call& call, const Error& error) {
-    call.reply.send(problem_of(error, call.request.request_id));
-}
 
 PieceQuestion entity_page(std::string_view list, const EntityListQuery& query,
                           const SecretMarks& secrets) {
@@ -36,7 +33,7 @@ PieceQuestion entity_page(std::string_view list, const EntityListQuery& query,
         fmt::format("{{\"{}\":[", list), fetch, write, end, query.before, query.limit};
 }
 
-// Answers a question about one entity, with what `question` makes.
+// Answers a question about one entity, with the result of `question`.
 void ask_about_entity(Call call, EntityKey key,
                       std::function<Result<StorePiece>(JobReader&, const Entity&)> question) {
     const auto with_entity = [key = std::move(key), question = std::move(question)](
@@ -59,7 +56,8 @@ PieceQuestion entity_event_page(const EntityKey& key, Page page, const SecretMar
 }
 
 // Posts a change of the entity of this key and answers with the entity after it.
-void post_change(Call call, EntityKey key, std::function<Result<EntityAnswer>(EntityDesk&)> decide,
+void post_change(Call call, EntityKey key,
+                 std::function<Result<EntityAnswer>(EntityChanges&)> decide,
                  std::function<Response(const EntityAnswer&)> answer) {
     call.app.commands.post_one<EntityAction>(
         {{std::move(key)}, std::move(decide)},
@@ -77,41 +75,29 @@ auto changed_response(const App& app) {
 
 void post_change(Call call, ChangeEntity change) {
     EntityKey key = change.key;
-    const auto decide = [caller = *call.caller, change = std::move(change)](EntityDesk& desk) {
-        return change_entity(desk, caller, change);
+    const auto decide = [caller = *call.caller,
+                         change = std::move(change)](EntityChanges& changes) {
+        return change_entity(changes, caller, change);
     };
     const auto answer = changed_response(call.app);
     post_change(std::move(call), std::move(key), decide, answer);
-}
-
-std::string percent_encoded(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        const bool is_plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-                              (c >= 'A' && c <= 'Z') || c == '-' || c == '_' || c == '.';
-        if (is_plain) {
-            out += c;
-        } else {
-            out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-        }
-    }
-    return out;
 }
 
 }  // namespace
 
 void list_of_kind(Call call, std::string_view kind, std::string_view list) {
     const auto query = read_entity_list(call, kind);
-    if (!query) return refuse(call, query.error());
+    if (!query) return send_refusal(call, query.error());
     answer_from_store(call, entity_page(list, *query, call.app.rules.secrets));
 }
 
 void create_of_kind(Call call, std::string_view kind) {
     auto wanted = read_new_entity(call, kind);
-    if (!wanted) return refuse(call, wanted.error());
+    if (!wanted) return send_refusal(call, wanted.error());
     EntityKey touched = wanted->key;
-    const auto decide = [caller = *call.caller, wanted = *std::move(wanted)](EntityDesk& desk) {
-        return create_entity(desk, caller, wanted);
+    const auto decide = [caller = *call.caller,
+                         wanted = *std::move(wanted)](EntityChanges& changes) {
+        return create_entity(changes, caller, wanted);
     };
     const SecretMarks& secrets = call.app.rules.secrets;
     post_change(std::move(call), std::move(touched), decide,
@@ -127,9 +113,9 @@ void create_of_kind(Call call, std::string_view kind) {
 
 void get_of_kind(Call call, std::string_view kind, std::string_view id) {
     const auto params = read_query(call.request, {"tenant"});
-    if (!params) return refuse(call, params.error());
+    if (!params) return send_refusal(call, params.error());
     auto key = read_entity_key(call, *params, kind, id);
-    if (!key) return refuse(call, key.error());
+    if (!key) return send_refusal(call, key.error());
     const SecretMarks& secrets = call.app.rules.secrets;
     ask_about_entity(std::move(call), *std::move(key),
                      [&secrets](JobReader&, const Entity& entity) -> Result<StorePiece> {
@@ -139,14 +125,14 @@ void get_of_kind(Call call, std::string_view kind, std::string_view id) {
 
 void reset_of_kind(Call call, std::string_view kind) {
     const auto params = read_query(call.request, {"tenant"});
-    if (!params) return refuse(call, params.error());
-    auto key = read_entity_key(call, *params, kind, call.id);
-    if (!key) return refuse(call, key.error());
+    if (!params) return send_refusal(call, params.error());
+    auto key = read_entity_key(call, *params, kind, call.param(0));
+    if (!key) return send_refusal(call, key.error());
     JsonReader reader(body_or_empty_object(call.request));
     UnknownFields unknown;
     reader.object([&](std::string_view name) { unknown.add(name); });
     unknown.refuse(reader);
-    if (const auto done = reader.finish(); !done) return refuse(call, done.error());
+    if (const auto done = reader.finish(); !done) return send_refusal(call, done.error());
     post_change(std::move(call), {.key = *std::move(key), .action = "reset"});
 }
 
@@ -159,27 +145,27 @@ void create_entity(Call call) {
 }
 
 void get_entity(Call call) {
-    const std::string_view kind = call.id, id = call.second;
+    const std::string_view kind = call.param(0), id = call.param(1);
     get_of_kind(std::move(call), kind, id);
 }
 
 void change_entity(Call call) {
     const auto params = read_query(call.request, {"tenant"});
-    if (!params) return refuse(call, params.error());
-    auto key = read_entity_key(call, *params, call.id, call.second);
-    if (!key) return refuse(call, key.error());
+    if (!params) return send_refusal(call, params.error());
+    auto key = read_entity_key(call, *params, call.param(0), call.param(1));
+    if (!key) return send_refusal(call, key.error());
     auto change = read_change(call, *std::move(key));
-    if (!change) return refuse(call, change.error());
+    if (!change) return send_refusal(call, change.error());
     post_change(std::move(call), *std::move(change));
 }
 
 void get_entity_events(Call call) {
     const auto params = read_query(call.request, {"after", "limit", "tenant"});
-    if (!params) return refuse(call, params.error());
+    if (!params) return send_refusal(call, params.error());
     const auto page = read_page(*params);
-    if (!page) return refuse(call, page.error());
-    auto key = read_entity_key(call, *params, call.id, call.second);
-    if (!key) return refuse(call, key.error());
+    if (!page) return send_refusal(call, page.error());
+    auto key = read_entity_key(call, *params, call.param(0), call.param(1));
+    if (!key) return send_refusal(call, key.error());
     const SecretMarks& secrets = call.app.rules.secrets;
     ask_about_entity(std::move(call), *std::move(key),
                      [page = *page, &secrets](JobReader& reader, const Entity& entity) {

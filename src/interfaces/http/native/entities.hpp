@@ -2,12 +2,12 @@
 
 #include <string_view>
 
-#include "interfaces/http/app.hpp"
+#include "interfaces/http/toolkit/app.hpp"
 
-// Entities whose kind the path says by itself. An empty kind: the request says it.
+// Entities whose kind the path names. An empty kind: the request names it.
 namespace sluice::http::native {
 
-// `list` is what the list is called in the answer, and stays valid.
+// `list` is the name of the list in the answer, and stays valid.
 void list_of_kind(Call call, std::string_view kind, std::string_view list);
 void create_of_kind(Call call, std::string_view kind);
 void get_of_kind(Call call, std::string_view kind, std::string_view id);

@@ -1,20 +1,16 @@
 #include "interfaces/http/native/entity_json.hpp"
 
-#include "application/json_values.hpp"
 #include "interfaces/http/native/job_json.hpp"
+#include "json/json_values.hpp"
 
 namespace sluice::http::native {
 namespace {
-
-std::optional<std::string_view> text_or_null(const std::string& text) {
-    return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
-}
 
 void write_members(JsonWriter& json, const Entity& entity, const SecretMarks& secrets) {
     json.field("kind", entity.key.kind);
     json.field("id", entity.key.id);
     json.field("tenant", entity.key.tenant);
-    json.field("parent", text_or_null(entity.parent));
+    json.text_or_null("parent", entity.parent);
     json.field("state", entity.state);
     json.raw_field("attributes", secrets.shown(to_json(entity.attributes)));
     json.field("revision", entity.revision);
@@ -32,30 +28,21 @@ void write_entity(JsonWriter& json, const Entity& entity, const SecretMarks& sec
 }
 
 std::string entity_text(const Entity& entity, const SecretMarks& secrets) {
-    std::string out;
-    JsonWriter json(out);
-    write_entity(json, entity, secrets);
-    return out;
+    return json_text([&](JsonWriter& json) { write_entity(json, entity, secrets); });
 }
 
 std::string changed_entity_text(const EntityAnswer& answer, const SecretMarks& secrets) {
-    std::string out;
-    JsonWriter json(out);
-    json.begin_object();
-    write_members(json, *answer.entity, secrets);
-    json.key("jobs");
-    json.begin_array();
-    for (const Job& job : answer.jobs) write_job(json, job, secrets);
-    json.end_array();
-    json.end_object();
-    return out;
+    return json_object_text([&](JsonWriter& json) {
+        write_members(json, *answer.entity, secrets);
+        json.array("jobs", answer.jobs, [&](const Job& job) { write_job(json, job, secrets); });
+    });
 }
 
 void write_entity_event(JsonWriter& json, const EntityEvent& event, const SecretMarks& secrets) {
     json.begin_object();
     json.field("seq", event.seq);
     json.field("action", event.action);
-    json.field("from", text_or_null(event.from));
+    json.text_or_null("from", event.from);
     json.field("to", event.to);
     json.field("actor", event.actor);
     json.field("job_id", event.job);
@@ -67,7 +54,7 @@ void write_entity_event(JsonWriter& json, const EntityEvent& event, const Secret
 
 void write_gate(JsonWriter& json, const GateVerdict& verdict) {
     json.begin_object();
-    json.field("action", text_or_null(verdict.gate.action));
+    json.text_or_null("action", verdict.gate.action);
     json.field("job_type", verdict.gate.job_type);
     json.field("open", verdict.open);
     json.field("message", verdict.message);

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "application/commands.hpp"
-#include "application/gates.hpp"
-#include "application/secret_marks.hpp"
+#include "application/entities/gates.hpp"
+#include "application/ports/commands.hpp"
+#include "application/secrets/secret_marks.hpp"
 #include "json/json_writer.hpp"
 
 namespace sluice::http::native {

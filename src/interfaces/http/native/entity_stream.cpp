@@ -1,15 +1,15 @@
 // Server-Sent Events about one entity: `state` for each of its events, with the event's number as
-// the id to go on after, and `gate` whenever one of its gates opens or closes. First of all comes
-// how things stand.
+// the id to go on after, and `gate` whenever one of its gates opens or closes. The first events
+// give the present state.
 #include <map>
 
-#include "application/ask_gates.hpp"
-#include "interfaces/http/answers.hpp"
+#include "application/entities/ask_gates.hpp"
 #include "interfaces/http/native/entity_json.hpp"
-#include "interfaces/http/native/fields.hpp"
 #include "interfaces/http/native/handlers.hpp"
 #include "interfaces/http/native/read_entity.hpp"
-#include "interfaces/http/store_stream.hpp"
+#include "interfaces/http/requests/fields.hpp"
+#include "interfaces/http/toolkit/answers.hpp"
+#include "interfaces/http/toolkit/store_stream.hpp"
 
 namespace sluice::http::native {
 namespace {
@@ -17,17 +17,11 @@ namespace {
 constexpr int chunk_items = 200;
 
 std::string event_text(const EntityEvent& event, const SecretMarks& secrets) {
-    std::string out;
-    JsonWriter json(out);
-    write_entity_event(json, event, secrets);
-    return out;
+    return json_text([&](JsonWriter& json) { write_entity_event(json, event, secrets); });
 }
 
 std::string gate_text(const GateVerdict& verdict) {
-    std::string out;
-    JsonWriter json(out);
-    write_gate(json, verdict);
-    return out;
+    return json_text([&](JsonWriter& json) { write_gate(json, verdict); });
 }
 
 class EntitySource : public StreamSource {
@@ -71,8 +65,8 @@ class EntitySource : public StreamSource {
     std::map<std::pair<std::string, std::string>, bool> told_;  // gates, and whether they are open
 };
 
-// Where to go on: Last-Event-ID, which browsers send by themselves, wins over ?after=. Nothing: at
-// the present.
+// The event to go on after: Last-Event-ID, which browsers send by themselves, wins over ?after=.
+// Nothing: the newest one.
 Result<std::optional<std::int64_t>> read_after(const Request& request, const QueryParams& params) {
     const std::string_view* header = request.header("Last-Event-ID");
     if (!header && !params.find("after")) return std::optional<std::int64_t>();
@@ -95,20 +89,19 @@ Result<std::int64_t> find_start(EntityReader& entities, const EntityKey& key,
 }  // namespace
 
 void stream_entity(Call call) {
-    const std::string& request_id = call.request.request_id;
     const auto params = read_query(call.request, {"after", "tenant"});
-    if (!params) return call.reply.send(problem_of(params.error(), request_id));
-    auto key = read_entity_key(call, *params, call.id, call.second);
-    if (!key) return call.reply.send(problem_of(key.error(), request_id));
+    if (!params) return send_refusal(call, params.error());
+    auto key = read_entity_key(call, *params, call.param(0), call.param(1));
+    if (!key) return send_refusal(call, key.error());
     const auto after = read_after(call.request, *params);
-    if (!after) return call.reply.send(problem_of(after.error(), request_id));
+    if (!after) return send_refusal(call, after.error());
 
     const auto question = [key = *key, after = *after](JobReader& reader) {
         return find_start(reader.entities(), key, after);
     };
     call.app.queries.ask<std::int64_t>(question, [call, key = *key](Result<std::int64_t> start) {
         if (!start) {
-            return call.reply.send(problem_of(start.error(), call.request.request_id));
+            return send_refusal(call, start.error());
         }
         stream_from_store(call, {watch_id(key), key.tenant},
                           std::make_shared<EntitySource>(call.app.rules, key, *start));

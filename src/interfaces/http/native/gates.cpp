@@ -1,12 +1,12 @@
-// Whether something may be done, as far as jobs must have succeeded before.
+// Whether an action is allowed, as far as jobs must have succeeded before.
 #include <algorithm>
 
-#include "application/ask_gates.hpp"
-#include "interfaces/http/answers.hpp"
-#include "interfaces/http/caller.hpp"
+#include "application/entities/ask_gates.hpp"
 #include "interfaces/http/native/entity_json.hpp"
-#include "interfaces/http/native/fields.hpp"
 #include "interfaces/http/native/handlers.hpp"
+#include "interfaces/http/requests/fields.hpp"
+#include "interfaces/http/toolkit/answers.hpp"
+#include "interfaces/http/toolkit/caller.hpp"
 
 namespace sluice::http::native {
 namespace {
@@ -50,30 +50,24 @@ Result<GateQuestion> read_question(const Call& call) {
 }
 
 std::string open_text(const std::vector<GateVerdict>& verdicts) {
-    std::string out;
-    JsonWriter json(out);
-    json.begin_object();
-    json.field("open", true);
-    json.key("gates");
-    json.begin_array();
-    for (const GateVerdict& verdict : verdicts) write_gate(json, verdict);
-    json.end_array();
-    json.end_object();
-    return out;
+    return json_object_text([&](JsonWriter& json) {
+        json.field("open", true);
+        json.array("gates", verdicts,
+                   [&](const GateVerdict& verdict) { write_gate(json, verdict); });
+    });
 }
 
-// The refusal that an action would get, and beside it what programs want to know.
+// The refusal that an action would get, with the facts that programs need.
 Response closed_response(const GateVerdict& verdict, std::string_view request_id) {
     Response response = problem_of(gate_refusal(verdict), request_id);
-    std::string more;
-    JsonWriter json(more);
-    json.begin_object();
-    json.field("job_type", verdict.gate.job_type);
-    json.field("latest_job",
-               verdict.latest ? std::optional(verdict.latest->spec->id) : std::nullopt);
-    json.field("latest_state",
-               verdict.latest ? std::optional(to_text(verdict.latest->now.state)) : std::nullopt);
-    json.end_object();
+    const std::string more = json_object_text([&](JsonWriter& json) {
+        json.field("job_type", verdict.gate.job_type);
+        json.field("latest_job",
+                   verdict.latest ? std::optional(verdict.latest->spec->id) : std::nullopt);
+        json.field("latest_state", verdict.latest
+                                       ? std::optional(to_text(verdict.latest->now.state))
+                                       : std::nullopt);
+    });
     response.body.back() = ',';  // both are objects
     response.body += more.substr(1);
     return response;
@@ -91,7 +85,7 @@ Response gates_response(const std::vector<GateVerdict>& verdicts, std::string_vi
 void check_gates(Call call) {
     const std::string& request_id = call.request.request_id;
     auto question = read_question(call);
-    if (!question) return call.reply.send(problem_of(question.error(), request_id));
+    if (!question) return send_refusal(call, question.error());
     const auto ask = [&rules = call.app.rules, question = *std::move(question),
                       request_id](JobReader& reader) -> Result<Response> {
         const auto verdicts = ask_gates(reader, rules, question);

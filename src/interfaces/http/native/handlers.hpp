@@ -1,6 +1,6 @@
 #pragma once
 
-#include "interfaces/http/app.hpp"
+#include "interfaces/http/toolkit/app.hpp"
 
 // The native API: each handler reads the request, hands a command or a question on, and answers. No
 // rules here.
@@ -35,22 +35,10 @@ void get_entity_events(Call call);
 // entity_stream.cpp
 void stream_entity(Call call);
 
-// places.cpp
-void list_sites(Call call);
-void create_site(Call call);
-void get_site(Call call);
-void reset_site(Call call);
-void list_environments(Call call);
-void create_environment(Call call);
-void get_environment(Call call);
-void reset_environment(Call call);
-void list_nodes(Call call);
-void create_node(Call call);
-void get_node(Call call);
-
 // gates.cpp
 void check_gates(Call call);
 
+// tokens.cpp
 void create_token(Call call);
 void list_tokens(Call call);
 void revoke_token(Call call);

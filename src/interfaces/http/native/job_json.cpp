@@ -1,25 +1,9 @@
 #include "interfaces/http/native/job_json.hpp"
 
-#include "application/follow_jobs.hpp"
+#include "application/toolkit/make_job.hpp"
 
 namespace sluice::http::native {
 namespace {
-
-void text_or_null(JsonWriter& json, std::string_view name, const std::string& text) {
-    json.key(name);
-    if (text.empty()) {
-        json.value(nullptr);
-    } else {
-        json.value(text);
-    }
-}
-
-void strings(JsonWriter& json, std::string_view name, const std::vector<std::string>& list) {
-    json.key(name);
-    json.begin_array();
-    for (const std::string& text : list) json.value(text);
-    json.end_array();
-}
 
 void write_keys(JsonWriter& json, const std::vector<std::string>& keys) {
     json.key("exclusive_keys");
@@ -30,7 +14,7 @@ void write_keys(JsonWriter& json, const std::vector<std::string>& keys) {
     json.end_array();
 }
 
-// In the shape in which a submit takes it.
+// In the form in which a submit takes it.
 void write_backoff(JsonWriter& json, const Backoff& backoff) {
     json.key("backoff");
     switch (backoff.kind) {
@@ -52,33 +36,30 @@ void write_spec(JsonWriter& json, const Job& job, const SecretMarks& secrets) {
     const JobSpec& spec = job.spec;
     json.field("id", spec.id);
     json.field("tenant", spec.tenant);
-    text_or_null(json, "project", spec.project);
+    json.text_or_null("project", spec.project);
     json.field("queue", spec.queue);
     json.field("type", spec.type);
     json.field("state", to_text(job.now.state));
-    text_or_null(json, "entity_type", spec.entity_type);
-    text_or_null(json, "entity_id", spec.entity_id);
-    text_or_null(json, "site_id", spec.site_id);
-    text_or_null(json, "node_id", spec.node_id);
+    json.text_or_null("entity_type", spec.entity_type);
+    json.text_or_null("entity_id", spec.entity_id);
+    json.text_or_null("site_id", spec.site_id);
+    json.text_or_null("node_id", spec.node_id);
     write_keys(json, spec.exclusive_keys);
-    strings(json, "labels", spec.labels);
-    json.key("depends_on");
-    json.begin_array();
-    for (const JobId id : spec.depends_on) json.value(id);
-    json.end_array();
+    json.list("labels", spec.labels);
+    json.list("depends_on", spec.depends_on);
     json.field("on_dependency_failure", to_text(spec.on_dependency_failure));
     json.field("priority", spec.priority);
-    std::string room;
-    const std::string_view shown = secrets.shown(spec, room);
+    std::string buffer;
+    const std::string_view shown = secrets.shown(spec, buffer);
     json.raw_field("payload", shown);
-    // With the digest of the whole, who sees the rest could guess what is hidden.
+    // With the digest of the whole payload, a reader of the rest could guess the hidden part.
     const bool is_whole = shown.data() == (*spec.payload).data();
     json.field("payload_digest",
                is_whole ? std::optional(to_hex(spec.payload_digest)) : std::nullopt);
 }
 
 void write_lease(JsonWriter& json, const std::optional<Lease>& lease) {
-    text_or_null(json, "locked_by", lease ? lease->worker_id : std::string());
+    json.text_or_null("locked_by", lease ? lease->worker_id : std::string());
     json.field("locked_at", lease ? std::optional(lease->since) : std::nullopt);
     json.field("lease_until", lease ? std::optional(lease->until) : std::nullopt);
 }
@@ -89,19 +70,19 @@ void write_job(JsonWriter& json, const Job& job, const SecretMarks& secrets) {
     json.begin_object();
     write_spec(json, job, secrets);
     json.raw_field("result", job.now.result.empty() ? "null" : job.now.result);
-    text_or_null(json, "error_code", job.now.error_code);
-    text_or_null(json, "error_message", job.now.error_message);
+    json.text_or_null("error_code", job.now.error_code);
+    json.text_or_null("error_message", job.now.error_message);
     json.field("attempt", job.now.attempt);
     json.field("max_attempts", job.spec->max_attempts);
     write_backoff(json, job.spec->backoff);
     json.field("timeout_ms", to_millis(job.spec->timeout));
     json.field("run_after", job.now.run_after);
     json.field("progress", job.now.progress);
-    text_or_null(json, "message", job.now.message);
+    json.text_or_null("message", job.now.message);
     write_lease(json, job.lease);
     json.field("replay_of", job.spec->replay_of);
-    text_or_null(json, "source", job.spec->source);
-    text_or_null(json, "correlation_id", job.spec->correlation_id);
+    json.text_or_null("source", job.spec->source);
+    json.text_or_null("correlation_id", job.spec->correlation_id);
     json.field("created_at", job.spec->created_at);
     json.field("started_at", job.now.started_at);
     json.field("completed_at", job.now.completed_at);
@@ -138,51 +119,24 @@ void write_event(JsonWriter& json, const Event& event) {
     json.end_object();
 }
 
-void write_log_line(JsonWriter& json, const LogLine& line) {
-    json.begin_object();
-    json.field("seq", line.seq);
-    json.field("attempt", line.attempt);
-    json.field("level", to_text(line.level));
-    json.field("message", line.message);
-    json.raw_field("data", line.data.empty() ? "null" : line.data);
-    json.field("timestamp", line.at);
-    if (line.damaged) json.field("damaged", true);
-    json.end_object();
-}
-
-std::string log_line_text(const LogLine& line) {
-    std::string out;
-    JsonWriter json(out);
-    write_log_line(json, line);
-    return out;
-}
-
 std::string explanation_text(const Explanation& explanation) {
-    std::string out;
-    JsonWriter json(out);
-    json.begin_object();
-    json.field("state", to_text(explanation.state));
-    json.key("reasons");
-    json.begin_array();
-    for (const Reason& reason : explanation.reasons) {
-        json.begin_object();
-        json.field("code", reason.code);
-        json.field("detail", reason.detail);
-        json.key("blocker");
-        if (reason.blocker.empty()) {
-            json.value(nullptr);
-        } else {
-            json.begin_object();
-            json.field("kind", reason.blocker_kind);
-            json.field("id", reason.blocker);
-            json.end_object();
-        }
-        json.field("until", reason.until);
-        json.end_object();
-    }
-    json.end_array();
-    json.end_object();
-    return out;
+    return json_object_text([&](JsonWriter& json) {
+        json.field("state", to_text(explanation.state));
+        json.objects("reasons", explanation.reasons, [&](const Reason& reason) {
+            json.field("code", reason.code);
+            json.field("detail", reason.detail);
+            json.key("blocker");
+            if (reason.blocker.empty()) {
+                json.value(nullptr);
+            } else {
+                json.begin_object();
+                json.field("kind", reason.blocker_kind);
+                json.field("id", reason.blocker);
+                json.end_object();
+            }
+            json.field("until", reason.until);
+        });
+    });
 }
 
 }  // namespace sluice::http::native

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
-#include "interfaces/http/answers.hpp"
-#include "interfaces/http/caller.hpp"
-#include "interfaces/http/native/fields.hpp"
 #include "interfaces/http/native/handlers.hpp"
 #include "interfaces/http/native/job_json.hpp"
-#include "interfaces/http/native/read_action.hpp"
 #include "interfaces/http/native/read_job.hpp"
+#include "interfaces/http/requests/fields.hpp"
+#include "interfaces/http/requests/read_action.hpp"
+#include "interfaces/http/toolkit/answers.hpp"
+#include "interfaces/http/toolkit/caller.hpp"
 
 namespace sluice::http::native {
 namespace {
@@ -42,11 +42,11 @@ std::optional<Error> check_siblings(const std::vector<JobRequest>& requests, std
                      fmt::format("has more than {} entries", limits::dependencies),
                      fmt::format("/jobs/{}/depends_on", i)};
     }
-    for (const std::size_t place : requests[i].siblings) {
-        if (place < requests.size() && place != i) continue;
+    for (const std::size_t index : requests[i].siblings) {
+        if (index < requests.size() && index != i) continue;
         return Error{ErrorCode::invalid,
-                     place == i ? "a job cannot depend on itself"
-                                : fmt::format("this batch has no job at place {}", place),
+                     index == i ? "a job cannot depend on itself"
+                                : fmt::format("this batch has no job at place {}", index),
                      fmt::format("/jobs/{}/depends_on", i)};
     }
     return std::nullopt;
@@ -103,13 +103,10 @@ Response accepted_response(const Submitted& submitted, bool is_batch, const Secr
     Response response;
     response.status = 202;
     if (is_batch) {
-        JsonWriter json(response.body);
-        json.begin_object();
-        json.key("jobs");
-        json.begin_array();
-        for (const Job& job : submitted.jobs) write_job(json, job, secrets);
-        json.end_array();
-        json.end_object();
+        response.body = json_object_text([&](JsonWriter& json) {
+            json.array("jobs", submitted.jobs,
+                       [&](const Job& job) { write_job(json, job, secrets); });
+        });
     } else {
         response.body = job_text(submitted.jobs.front(), secrets);
         response.headers.emplace_back("Location",
@@ -121,9 +118,9 @@ Response accepted_response(const Submitted& submitted, bool is_batch, const Secr
 
 void submit(Call call, Result<SubmitJobs> command) {
     const std::string& request_id = call.request.request_id;
-    if (!command) return call.reply.send(problem_of(command.error(), request_id));
+    if (!command) return send_refusal(call, command.error());
     auto key = idempotency_key(call.request);
-    if (!key) return call.reply.send(problem_of(key.error(), request_id));
+    if (!key) return send_refusal(call, key.error());
     command->actor = actor_name(*call.caller);
     if (!key->empty()) {
         command->idempotency_key = *std::move(key);
@@ -141,7 +138,7 @@ void submit(Call call, Result<SubmitJobs> command) {
 template <class Command>
 void act_on_job(Call call, Result<Command> command, int status) {
     const std::string& request_id = call.request.request_id;
-    if (!command) return call.reply.send(problem_of(command.error(), request_id));
+    if (!command) return send_refusal(call, command.error());
     call.app.commands.post_one<Command>(
         *std::move(command), [reply = call.reply, &request_id, status,
                               &secrets = call.app.rules.secrets](Result<Job> job) {

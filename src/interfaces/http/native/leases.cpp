@@ -1,18 +1,14 @@
-// What workers say: claim, heartbeat, log lines, report, release.
+// Requests of workers: claim, heartbeat, log lines, report, release.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <memory>
-
-#include "application/make_job.hpp"
-#include "interfaces/http/answers.hpp"
-#include "interfaces/http/caller.hpp"
-#include "interfaces/http/front_door.hpp"
-#include "interfaces/http/native/fields.hpp"
+#include "application/toolkit/make_job.hpp"
+#include "interfaces/http/message/problem.hpp"
 #include "interfaces/http/native/handlers.hpp"
 #include "interfaces/http/native/job_json.hpp"
-#include "interfaces/http/native/read_lease.hpp"
-#include "interfaces/http/problem.hpp"
+#include "interfaces/http/requests/fields.hpp"
+#include "interfaces/http/requests/read_lease.hpp"
+#include "interfaces/http/toolkit/answers.hpp"
+#include "interfaces/http/toolkit/caller.hpp"
 
 namespace sluice::http::native {
 namespace {
@@ -24,23 +20,18 @@ std::string claimed_text(const Claimed& jobs, const LeaseSeal& seal) {
     out.reserve(size);
     JsonWriter json(out);
     json.begin_object();
-    json.key("leases");
-    json.begin_array();
-    for (const Job& job : jobs) {
-        json.begin_object();
+    json.objects("leases", jobs, [&](const Job& job) {
         json.field("lease_id", seal.text({job.spec->id, job.lease->token}));
         json.field("lease_until", job.lease->until);
         json.field("attempt", job.now.attempt);
         json.key("job");
-        write_job(json, job, SecretMarks::none());  // who works on it needs all of it
-        json.end_object();
-    }
-    json.end_array();
+        write_job(json, job, SecretMarks::none());  // its worker needs all of it
+    });
     json.end_object();
     return out;
 }
 
-// Gives jobs back that were claimed for a client who did not wait for them.
+// Gives jobs back that were claimed for a client that did not wait for them.
 void give_back(App& app, const Claimed& jobs) {
     std::vector<HandBack> hand_backs;
     for (const Job& job : jobs) {
@@ -51,11 +42,10 @@ void give_back(App& app, const Claimed& jobs) {
 }
 
 void write_refusal(JsonWriter& json, const Error& error) {
-    json.key("error");
-    json.begin_object();
-    json.field("code", code_of(error.code));
-    json.field("detail", error.message);
-    json.end_object();
+    json.object("error", [&] {
+        json.field("code", code_of(error.code));
+        json.field("detail", error.message);
+    });
 }
 
 void write_extended(JsonWriter& json, const Extended& extended) {
@@ -94,14 +84,14 @@ template <class Command, class Read, class Render>
 void act_on_lease(Call call, Read read, Render render) {
     const std::string& request_id = call.request.request_id;
     const auto lease = lease_id_in_path(call);
-    if (!lease) return call.reply.send(problem_of(lease.error(), request_id));
+    if (!lease) return send_refusal(call, lease.error());
     JsonReader reader(body_or_empty_object(call.request));
     Command command = read(reader);
     if (command.lease != LeaseId{} && command.lease != *lease) {
         reader.fail_at("lease_id", "is another one than in the path");
     }
     if (const auto done = reader.finish(); !done) {
-        return call.reply.send(problem_of(done.error(), request_id));
+        return send_refusal(call, done.error());
     }
     command.lease = *lease;
     command.bounds = bounds_of(*call.caller);
@@ -117,7 +107,7 @@ void act_on_leases(Call call, std::string_view list, Read read, Write write) {
     JsonReader reader(call.request.body);
     std::vector<Command> commands = read_many<Command>(reader, list, read);
     if (const auto done = reader.finish(); !done) {
-        return call.reply.send(problem_of(done.error(), call.request.request_id));
+        return send_refusal(call, done.error());
     }
     std::vector<LeaseId> leases;
     for (Command& command : commands) {
@@ -162,11 +152,11 @@ void claim(Call call) {
     JsonReader reader(body_or_empty_object(call.request));
     ClaimRequest request = read_claim(reader, lease_terms(call.app), *call.caller);
     if (const auto done = reader.finish(); !done) {
-        return call.reply.send(problem_of(done.error(), call.request.request_id));
+        return send_refusal(call, done.error());
     }
     ClaimJobs command = std::move(request.claim);
     if (const auto refusal = bind_claim(command, *call.caller)) {
-        return call.reply.send(problem_of(*refusal, call.request.request_id));
+        return send_refusal(call, *refusal);
     }
     command.ticket = ++call.app.tickets;
     if (request.wait > Duration{0}) {
@@ -174,16 +164,16 @@ void claim(Call call) {
         call.reply.on_hang_up(
             [&app = call.app, ticket = command.ticket] { app.commands.forget(ticket); });
     }
-    const auto place = place_for_claim(call, command);
-    if (!place) {
+    const auto share = share_for_claim(call, command);
+    if (!share) {
         Response refusal =
             problem(429, "too_many_requests", too_many_wait, call.request.request_id);
         refusal.headers.emplace_back("Retry-After", "1");
         return call.reply.send(std::move(refusal));
     }
     call.app.commands.post_one<ClaimJobs>(
-        std::move(command), [call, place](const Result<Claimed>& jobs) {
-            if (!jobs) return call.reply.send(problem_of(jobs.error(), call.request.request_id));
+        std::move(command), [call, share](const Result<Claimed>& jobs) {
+            if (!jobs) return send_refusal(call, jobs.error());
             if (!call.reply.is_open()) return give_back(call.app, *jobs);
             if (!call.app.access.is_still_good(*call.caller)) {
                 give_back(call.app, *jobs);
@@ -196,12 +186,7 @@ void claim(Call call) {
 void heartbeat(Call call) {
     const auto read = heartbeat_reader(call.app);
     act_on_lease<Heartbeat>(std::move(call), read, [](const Extended& extended) {
-        std::string out;
-        JsonWriter json(out);
-        json.begin_object();
-        write_extended(json, extended);
-        json.end_object();
-        return out;
+        return json_object_text([&](JsonWriter& json) { write_extended(json, extended); });
     });
 }
 
@@ -212,7 +197,7 @@ void heartbeat_many(Call call) {
 
 void append_log_lines(Call call) {
     const auto key = idempotency_key(call.request);
-    if (!key) return call.reply.send(problem_of(key.error(), call.request.request_id));
+    if (!key) return send_refusal(call, key.error());
     const auto read = [key = *key](JsonReader& reader) {
         AppendLogs batch = read_log_batch(reader);
         if (!key.empty()) batch.batch_mark = mark_of(key);

@@ -1,17 +1,17 @@
-// Everything that is asked about jobs.
-#include "interfaces/http/answers.hpp"
-#include "interfaces/http/caller.hpp"
-#include "interfaces/http/native/fields.hpp"
+// All questions about jobs.
 #include "interfaces/http/native/handlers.hpp"
 #include "interfaces/http/native/job_json.hpp"
-#include "interfaces/http/native/job_list.hpp"
-#include "interfaces/http/native/job_questions.hpp"
+#include "interfaces/http/requests/fields.hpp"
+#include "interfaces/http/requests/job_list.hpp"
+#include "interfaces/http/requests/job_questions.hpp"
+#include "interfaces/http/toolkit/answers.hpp"
+#include "interfaces/http/toolkit/caller.hpp"
 
 namespace sluice::http::native {
 
 void get_job(Call call) {
     const auto params = read_query(call.request, {"tenant"});
-    if (!params) return call.reply.send(problem_of(params.error(), call.request.request_id));
+    if (!params) return send_refusal(call, params.error());
     const SecretMarks& secrets = call.app.rules.secrets;
     ask_about_job(std::move(call), *params,
                   [&secrets](JobReader&, const Job& job) -> Result<std::string> {
@@ -35,22 +35,22 @@ void get_events(Call call) {
 
 void list_jobs(Call call) {
     auto query = read_job_list(call);
-    if (!query) return call.reply.send(problem_of(query.error(), call.request.request_id));
+    if (!query) return send_refusal(call, query.error());
     const auto text = [&secrets = call.app.rules.secrets](const Job& job) {
         return job_text(job, secrets);
     };
     answer_from_store(
-        call, job_list(*std::move(query), job_list_words("/api/v1/jobs", "next_cursor", text)));
+        call, job_list(*std::move(query), job_list_format("/api/v1/jobs", "next_cursor", text)));
 }
 
 void explain(Call call) {
     const std::string& request_id = call.request.request_id;
     const auto id = job_id_in_path(call);
-    if (!id) return call.reply.send(problem_of(id.error(), request_id));
+    if (!id) return send_refusal(call, id.error());
     const auto params = read_query(call.request, {"tenant"});
-    if (!params) return call.reply.send(problem_of(params.error(), request_id));
+    if (!params) return send_refusal(call, params.error());
     auto tenant = tenant_to_look_in(call, *params);
-    if (!tenant) return call.reply.send(problem_of(tenant.error(), request_id));
+    if (!tenant) return send_refusal(call, tenant.error());
     call.app.commands.post_one<ExplainJob>(
         {*id, *std::move(tenant)},
         [reply = call.reply, &request_id](Result<Explanation> explanation) {

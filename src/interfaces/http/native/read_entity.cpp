@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "application/names.hpp"
-#include "interfaces/http/caller.hpp"
-#include "interfaces/http/native/fields.hpp"
+#include "application/toolkit/names.hpp"
+#include "interfaces/http/requests/fields.hpp"
+#include "interfaces/http/toolkit/caller.hpp"
 
 namespace sluice::http::native {
 namespace {
@@ -19,14 +19,14 @@ Attributes read_attributes(JsonReader& reader) {
     return attributes;
 }
 
-std::vector<std::string> words_of(std::string_view text) {
-    std::vector<std::string> words;
+std::vector<std::string> parts_of(std::string_view text) {
+    std::vector<std::string> parts;
     while (!text.empty()) {
         const std::size_t comma = text.find(',');
-        words.emplace_back(text.substr(0, comma));
+        parts.emplace_back(text.substr(0, comma));
         text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
     }
-    return words;
+    return parts;
 }
 
 std::string mark_of(const EntityFilter& filter) {
@@ -60,7 +60,10 @@ Result<EntityKey> read_entity_key(const Call& call, const QueryParams& params,
     auto decoded_kind = percent_decode(kind);
     auto decoded_id = percent_decode(id);
     if (!decoded_kind || !decoded_id) {
-        return Error{ErrorCode::malformed, "the path cannot be read", ""};
+        return Error{ErrorCode::malformed,
+                     "the kind or the id in the path cannot be read: write UTF-8 text as %XX, and "
+                     "no %00",
+                     ""};
     }
     auto tenant = tenant_asked_for(call, params);
     if (!tenant) return tenant.error();
@@ -134,7 +137,7 @@ Result<EntityListQuery> read_entity_list(const Call& call, std::string_view kind
     query.filter.kind = kind_in_path;
     if (const std::string* kind = params->find("kind")) query.filter.kind = *kind;
     if (const std::string* parent = params->find("parent")) query.filter.parent = *parent;
-    if (const std::string* states = params->find("state")) query.filter.states = words_of(*states);
+    if (const std::string* states = params->find("state")) query.filter.states = parts_of(*states);
     query.filter_mark = mark_of(query.filter);
     const auto limit = number_param(*params, "limit", 1, limit_max, query.limit);
     if (!limit) return limit.error();

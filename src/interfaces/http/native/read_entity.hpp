@@ -1,20 +1,19 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
-#include "application/entity_requests.hpp"
+#include "application/entities/entity_requests.hpp"
 #include "application/ports/entity_store.hpp"
-#include "interfaces/http/app.hpp"
-#include "interfaces/http/url.hpp"
+#include "interfaces/http/message/url.hpp"
+#include "interfaces/http/toolkit/app.hpp"
 
 namespace sluice::http::native {
 
-// The entity that the path names by this kind and id, which stand there percent-encoded.
+// The entity that the path names by this kind and id, which are percent-encoded there.
 Result<EntityKey> read_entity_key(const Call& call, const QueryParams& params,
                                   std::string_view kind, std::string_view id);
 
-// {kind, id?, parent?, tenant?, attributes?}. A path that says the kind leaves it out of the body.
+// {kind, id?, parent?, tenant?, attributes?}. When the path names the kind, the body does not.
 Result<NewEntity> read_new_entity(const Call& call, std::string_view kind_in_path);
 
 // {action?, attributes?}, at least one of them.
@@ -29,7 +28,7 @@ struct EntityListQuery {
 
 Result<EntityListQuery> read_entity_list(const Call& call, std::string_view kind_in_path);
 
-// What goes on after this entity, as the next page's cursor.
+// The cursor of the next page, which follows this entity.
 std::string entity_cursor(const EntityListQuery& query, std::int64_t last_number);
 
 }  // namespace sluice::http::native

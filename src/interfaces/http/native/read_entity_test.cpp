@@ -5,7 +5,7 @@
 #include "support/quiet_app.hpp"
 
 namespace sluice::http::native {
-namespace {
+namespace read_entity_test {
 
 Result<EntityListQuery> read_list(std::string_view query, const std::string& tenant = "acme") {
     QuietApp app;
@@ -28,12 +28,12 @@ TEST(EntityCursor, LeadsOnInTheListThatGaveIt) {
     EXPECT_FALSE(read_list(filters + "&" + cursor_of(filters), "other"));
 }
 
-// Filters that would read alike if they were only put behind each other.
+// Filters that would be the same text if they were only put behind each other.
 TEST(EntityCursor, TellsFiltersWithLineBreaksApart) {
     EXPECT_FALSE(read_list("kind=a&parent=b&state=,&" + cursor_of("kind=a%0Ab")));
     EXPECT_FALSE(read_list("kind=a&parent=b&state=c&" + cursor_of("kind=a&parent=b%0Ac")));
     EXPECT_FALSE(read_list("kind=ab&" + cursor_of("kind=a&parent=b")));
 }
 
-}  // namespace
+}  // namespace read_entity_test
 }  // namespace sluice::http::native

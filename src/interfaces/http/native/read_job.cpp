@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "interfaces/http/native/fields.hpp"
+#include "interfaces/http/requests/fields.hpp"
 
 namespace sluice::http::native {
 namespace {
@@ -68,10 +68,10 @@ void read_dependencies(JsonReader& reader, bool in_batch, JobRequest& request) {
     reader.array([&](std::size_t) {
         const std::string text = reader.string();
         if (in_batch && text.starts_with('#')) {
-            std::size_t place = 0;
+            std::size_t index = 0;
             const char* const end = text.data() + text.size();
-            const auto [stop, error] = std::from_chars(text.data() + 1, end, place);
-            if (error == std::errc{} && stop == end) return request.siblings.push_back(place);
+            const auto [stop, error] = std::from_chars(text.data() + 1, end, index);
+            if (error == std::errc{} && stop == end) return request.siblings.push_back(index);
         }
         if (const auto id = parse_job_id(text)) return request.job.depends_on.push_back(*id);
         reader.fail(

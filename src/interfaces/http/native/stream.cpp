@@ -1,33 +1,27 @@
-#include "interfaces/http/answers.hpp"
-#include "interfaces/http/caller.hpp"
-#include "interfaces/http/job_stream.hpp"
-#include "interfaces/http/native/fields.hpp"
 #include "interfaces/http/native/handlers.hpp"
-#include "interfaces/http/native/job_json.hpp"
+#include "interfaces/http/requests/fields.hpp"
+#include "interfaces/http/requests/log_lines.hpp"
+#include "interfaces/http/toolkit/answers.hpp"
+#include "interfaces/http/toolkit/caller.hpp"
+#include "interfaces/http/toolkit/job_stream.hpp"
 
 namespace sluice::http::native {
 namespace {
 
 std::optional<std::string> status_text(const Event& event, const Job& job) {
-    std::string out;
-    JsonWriter json(out);
-    json.begin_object();
-    json.field("state", to_text(*event.to));
-    json.field("type", to_text(event.step));
-    json.field("attempt", event.attempt);
-    json.field("at", event.at);
-    if (is_final(*event.to)) {
-        json.raw_field("result", job.now.result.empty() ? "null" : job.now.result);
-        json.field("error_code",
-                   job.now.error_code.empty() ? std::nullopt : std::optional(job.now.error_code));
-        json.field("error_message", job.now.error_message.empty()
-                                        ? std::nullopt
-                                        : std::optional(job.now.error_message));
-    } else {
-        json.raw_field("detail", event.detail.empty() ? "null" : event.detail);
-    }
-    json.end_object();
-    return out;
+    return json_object_text([&](JsonWriter& json) {
+        json.field("state", to_text(*event.to));
+        json.field("type", to_text(event.step));
+        json.field("attempt", event.attempt);
+        json.field("at", event.at);
+        if (is_final(*event.to)) {
+            json.raw_field("result", job.now.result.empty() ? "null" : job.now.result);
+            json.text_or_null("error_code", job.now.error_code);
+            json.text_or_null("error_message", job.now.error_message);
+        } else {
+            json.raw_field("detail", event.detail.empty() ? "null" : event.detail);
+        }
+    });
 }
 
 Result<JobStreamStart> read_start(const Call& call) {
@@ -50,7 +44,7 @@ Result<JobStreamStart> read_start(const Call& call) {
 
 void stream_job(Call call) {
     auto start = read_start(call);
-    if (!start) return call.reply.send(problem_of(start.error(), call.request.request_id));
+    if (!start) return send_refusal(call, start.error());
     http::stream_job(std::move(call), *std::move(start), {log_line_text, status_text});
 }
 

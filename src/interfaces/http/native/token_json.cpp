@@ -1,6 +1,6 @@
 #include "interfaces/http/native/token_json.hpp"
 
-#include "interfaces/http/native/fields.hpp"
+#include "interfaces/http/requests/fields.hpp"
 
 namespace sluice::http::native {
 namespace {
@@ -21,14 +21,6 @@ CallerKind read_kind(JsonReader& reader) {
     const auto kind = parse_caller_kind(reader.string());
     if (!kind) reader.fail("must be user, worker or service");
     return kind.value_or(CallerKind::user);
-}
-
-template <class Texts>
-void write_list(JsonWriter& json, std::string_view name, const Texts& texts) {
-    json.key(name);
-    json.begin_array();
-    for (const auto& text : texts) json.value(text);
-    json.end_array();
 }
 
 std::string_view state_of(const AccessToken& token, Timestamp now) {
@@ -77,8 +69,8 @@ void write_caller(JsonWriter& json, const Caller& caller) {
     json.field("kind", to_text(caller.kind));
     json.field("tenant", caller.tenant);
     json.field("all_tenants", caller.any_tenant);
-    write_list(json, "scopes", caller.scopes.texts());
-    write_list(json, "job_types", caller.types);
+    json.list("scopes", caller.scopes.texts());
+    json.list("job_types", caller.types);
     json.field("expires_at",
                caller.expires == never ? std::nullopt : std::optional(caller.expires));
 }
@@ -93,29 +85,17 @@ void write_token(JsonWriter& json, const AccessToken& token, Timestamp now) {
 }
 
 std::string token_list_json(const std::vector<AccessToken>& tokens, Timestamp now) {
-    std::string out;
-    JsonWriter json(out);
-    json.begin_object();
-    json.key("tokens");
-    json.begin_array();
-    for (const AccessToken& token : tokens) {
-        json.begin_object();
-        write_token(json, token, now);
-        json.end_object();
-    }
-    json.end_array();
-    json.end_object();
-    return out;
+    return json_object_text([&](JsonWriter& json) {
+        json.objects("tokens", tokens,
+                     [&](const AccessToken& token) { write_token(json, token, now); });
+    });
 }
 
 std::string token_json(const AccessToken& token, Timestamp now, std::string_view text) {
-    std::string out;
-    JsonWriter json(out);
-    json.begin_object();
-    write_token(json, token, now);
-    if (!text.empty()) json.field("token", text);
-    json.end_object();
-    return out;
+    return json_object_text([&](JsonWriter& json) {
+        write_token(json, token, now);
+        if (!text.empty()) json.field("token", text);
+    });
 }
 
 }  // namespace sluice::http::native

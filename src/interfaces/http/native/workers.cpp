@@ -1,12 +1,11 @@
-// Who takes jobs: those who asked for some lately, and those who hold leases.
-#include <algorithm>
+// The workers that take jobs: those that asked for jobs lately, and those that hold leases.
 #include <map>
 
-#include "interfaces/http/answers.hpp"
-#include "interfaces/http/caller.hpp"
-#include "interfaces/http/native/fields.hpp"
 #include "interfaces/http/native/handlers.hpp"
-#include "interfaces/http/store_answer.hpp"
+#include "interfaces/http/requests/fields.hpp"
+#include "interfaces/http/toolkit/answers.hpp"
+#include "interfaces/http/toolkit/caller.hpp"
+#include "interfaces/http/toolkit/store_answer.hpp"
 #include "json/json_writer.hpp"
 
 namespace sluice::http::native {
@@ -34,26 +33,19 @@ HeldJobs held_jobs(JobReader& reader, const std::string& tenant) {
     return held;
 }
 
-void write_list(JsonWriter& json, std::string_view name, const auto& items) {
-    json.key(name);
-    json.begin_array();
-    for (const auto& item : items) json.value(item);
-    json.end_array();
-}
-
 void write_worker(JsonWriter& json, const Name& name, const WorkerSeen* seen,
                   const std::vector<JobId>& jobs) {
     const ClaimFilter nothing_known;
     const ClaimFilter& filter = seen ? seen->filter : nothing_known;
     json.begin_object();
     json.field("worker_id", name.second);
-    json.field("tenant", name.first.empty() ? std::nullopt : std::optional(name.first));
-    write_list(json, "queues", filter.queues);
-    write_list(json, "types", filter.types);
-    write_list(json, "labels", filter.labels);
+    json.text_or_null("tenant", name.first);
+    json.list("queues", filter.queues);
+    json.list("types", filter.types);
+    json.list("labels", filter.labels);
     json.field("waiting", seen && seen->waiting);
     json.field("last_claim", seen ? std::optional(seen->at) : std::nullopt);
-    write_list(json, "jobs", jobs);
+    json.list("jobs", jobs);
     json.end_object();
 }
 
@@ -75,15 +67,12 @@ std::string workers_text(const WorkersSeen& seen, HeldJobs held) {
         if (worker.filter.any_tenant) gather_jobs(held, name);
     }
     for (const auto& [name, jobs] : held) all.try_emplace(name, nullptr);
-    std::string out;
-    JsonWriter json(out);
-    json.begin_object();
-    json.key("workers");
-    json.begin_array();
-    for (const auto& [name, worker] : all) write_worker(json, name, worker, held[name]);
-    json.end_array();
-    json.end_object();
-    return out;
+    return json_object_text([&](JsonWriter& json) {
+        json.key("workers");
+        json.begin_array();
+        for (const auto& [name, worker] : all) write_worker(json, name, worker, held[name]);
+        json.end_array();
+    });
 }
 
 }  // namespace
@@ -91,9 +80,9 @@ std::string workers_text(const WorkersSeen& seen, HeldJobs held) {
 void list_workers(Call call) {
     const std::string& request_id = call.request.request_id;
     const auto params = read_query(call.request, {"tenant"});
-    if (!params) return call.reply.send(problem_of(params.error(), request_id));
+    if (!params) return send_refusal(call, params.error());
     const auto asked = tenant_to_look_in(call, *params);
-    if (!asked) return call.reply.send(problem_of(asked.error(), request_id));
+    if (!asked) return send_refusal(call, asked.error());
     const std::string& tenant = *asked;
 
     const auto with_jobs = [reply = call.reply, &request_id, &queries = call.app.queries,
