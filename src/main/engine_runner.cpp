@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "infrastructure/log.hpp"
-#include "interfaces/worker/node_records.hpp"
+#include "infrastructure/system/log.hpp"
+#include "interfaces/worker/engine/node_records.hpp"
 
 namespace sluice {
 namespace {
@@ -40,7 +40,7 @@ client::Millis longest_stop(const Config& config) {
     return longest;
 }
 
-// How the runners of this engine are called: this one, and all before it, begin with it.
+// The beginning of the names of this engine's runners: of this one, and of all before it.
 std::string name_stem(const Config& config) {
     return config.runner.name.empty() ? fmt::format("engine-{}@", config.node) : config.runner.name;
 }
@@ -92,8 +92,8 @@ std::vector<Report> reports_for_the_dead(JobReader& reader, const Config& config
 
 EngineRunner::EngineRunner(const Config& config, CommandQueue& commands, QueryQueue& queries,
                            Clock& clock, const worker::OnIoThread& on_io_thread)
-    : desk_(worker::engine_desk(commands, clock, on_io_thread)),
-      runner_(*desk_, options_of(config)) {
+    : changes_(worker::engine_desk(commands, clock, on_io_thread)),
+      runner_(*changes_, options_of(config)) {
     const worker::FindNode find_node = worker::node_records(queries, on_io_thread);
     std::shared_ptr<worker::Leash> leash;
     for (const auto& [type, executor] : config.executors) {

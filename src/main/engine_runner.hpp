@@ -8,17 +8,17 @@
 
 #include "application/ports/job_reader.hpp"
 #include "application/ports/query_queue.hpp"
-#include "client/runner.hpp"
-#include "interfaces/worker/engine_desk.hpp"
-#include "main/config.hpp"
+#include "client/runner/runner.hpp"
+#include "config/config.hpp"
+#include "interfaces/worker/engine/engine_desk.hpp"
 
 namespace sluice {
 
 // Whether the configuration has jobs run in the engine's own process.
 bool runs_jobs(const Config& config);
 
-// What an engine that died owes for the jobs that ran in its process and have died with it. Only
-// for a store that one engine owns: then whoever goes by this engine's name is gone.
+// The reports for the jobs that ran in the process of an engine that died, and ended with it. Only
+// for a store that one engine owns: then every process with this engine's name is gone.
 std::vector<Report> reports_for_the_dead(JobReader& reader, const Config& config);
 
 // Runs the job types that have an executor, on threads of its own.
@@ -34,15 +34,15 @@ class EngineRunner {
     // `ended` is called, on a thread of its own.
     void start(std::function<void()> ended);
 
-    // Takes no more jobs, and lets those that run finish within their time of grace. The desk needs
-    // the I/O thread until `ended` was called.
+    // Takes no more jobs, and lets those that run finish within their time of grace. The changes
+    // needs the I/O thread until `ended` was called.
     void stop();
 
-    // After `ended` was called: throws what kept it from going on, if anything did.
+    // After `ended` was called: throws the error that kept it from going on, if there was one.
     void check();
 
   private:
-    std::unique_ptr<client::Desk> desk_;
+    std::unique_ptr<client::Desk> changes_;
     client::Runner runner_;
     std::exception_ptr failure_;
     std::thread thread_;

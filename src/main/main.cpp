@@ -1,62 +1,51 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 
-#include "interfaces/cli/cli.hpp"
-#include "interfaces/worker/leash.hpp"
+#include "interfaces/cli/framework/cli.hpp"
+#include "interfaces/worker/leash/leash.hpp"
 #include "main/engine_commands.hpp"
-#include "main/store_office.hpp"
+#include "operator/commands.hpp"
+#include "operator/store_office.hpp"
 
 namespace sluice {
 namespace {
 
-void add_version_command(CLI::App& app, cli::Chosen& chosen) {
-    CLI::App* command = app.add_subcommand("version", "Say which version this is");
-    command->callback([&chosen] {
-        chosen.action = [] {
-            fmt::print("sluice {}\n", SLUICE_VERSION);
-            return EXIT_SUCCESS;
-        };
+constexpr const char* version = "sluice " SLUICE_VERSION;
+
+void add_version_command(cli::Command& program) {
+    program.add_command("version", "Say which version this is").runs([] {
+        fmt::print("{}\n", version);
+        return EXIT_SUCCESS;
     });
 }
 
-void add_manual_command(CLI::App& app, cli::Chosen& chosen) {
-    CLI::App* command = app.add_subcommand("__man", "Print the manual page");
-    command->group("");  // not shown
-    command->callback([&app, &chosen] {
-        chosen.action = [&app] {
-            fmt::print("{}", cli::manual_page(app));
-            return EXIT_SUCCESS;
-        };
+void add_manual_command(cli::Command& program) {
+    program.add_hidden_command("__man", "Print the manual page").runs([&program] {
+        fmt::print("{}", cli::manual_page(program));
+        return EXIT_SUCCESS;
     });
 }
 
 int run(int argc, char** argv) {
-    CLI::App app{"Sluice: a job engine for control planes", "sluice"};
-    app.set_version_flag("--version", std::string("sluice ") + SLUICE_VERSION);
-    app.require_subcommand(1);
-    cli::Chosen chosen;
-    add_engine_commands(app, chosen);
-    cli::add_run_command(app, chosen);
-    cli::add_job_commands(app, chosen);
-    cli::add_entity_commands(app, chosen);
-    cli::add_work_command(app, chosen);
-    cli::add_worker_commands(app, chosen);
-    cli::add_token_commands(app, chosen, open_store_office);
-    add_config_commands(app, chosen);
-    add_doctor_command(app, chosen);
-    add_audit_commands(app, chosen);
-    add_migrate_commands(app, chosen);
-    add_store_commands(app, chosen);
-    cli::add_completion_command(app, chosen);
-    add_version_command(app, chosen);
-    add_manual_command(app, chosen);
-
-    if (const auto code = cli::parse(app, argc, argv)) return *code;
-    return cli::run_chosen(chosen);
+    cli::Command program("sluice", "Sluice: a job engine for control planes", version);
+    add_engine_commands(program);
+    cli::add_run_command(program);
+    cli::add_job_commands(program);
+    cli::add_entity_commands(program);
+    cli::add_work_command(program);
+    cli::add_worker_commands(program);
+    cli::add_token_commands(program, open_store_office);
+    add_config_commands(program);
+    add_doctor_command(program);
+    add_audit_commands(program);
+    add_migrate_commands(program);
+    add_store_commands(program);
+    cli::add_completion_command(program);
+    add_version_command(program);
+    add_manual_command(program);
+    return cli::run_command_line(program, argc, argv);
 }
 
 }  // namespace

@@ -7,12 +7,12 @@
 
 namespace sluice {
 
-// Tells the service manager that started this process how it is, as sd_notify(3) does: one datagram
-// to the socket that NOTIFY_SOCKET names. Without it, and when nobody listens, nothing happens.
+// Tells the service manager that started this process its state, as sd_notify(3) does: one datagram
+// to the socket that NOTIFY_SOCKET names. Without it, and when no manager listens, nothing happens.
 class ServiceManager {
   public:
-    // What the environment says. Takes it out of there, since it is for this process alone and not
-    // for the commands that it starts.
+    // The manager that the environment names. Removes the variables, since it is for this process
+    // alone and not for the commands that it starts.
     static ServiceManager from_environment();
 
     explicit ServiceManager(std::string socket,

@@ -11,7 +11,7 @@
 #include <cstring>
 
 namespace sluice {
-namespace {
+namespace notify_test {
 
 using namespace std::chrono_literals;
 
@@ -88,5 +88,5 @@ TEST(ServiceManager, AWatchdogForAnotherProcessIsNotOurs) {
     EXPECT_FALSE(ServiceManager::from_environment().alive_every());
 }
 
-}  // namespace
+}  // namespace notify_test
 }  // namespace sluice

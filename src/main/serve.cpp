@@ -1,10 +1,9 @@
-// The composition root of the engine: the one place that picks a store and wires everything
-// together.
+// The composition root of the engine: the only file that picks a store and connects all parts.
 //
-// What is declared first is destroyed last. On a signal the I/O thread lets waiting claims go with
-// nothing, stops accepting, and answers what is in work; then run() returns, the committer writes
-// what is left and stops, and the store closes. Jobs that run in this process finish before that,
-// within their time of grace.
+// The part that is declared first is destroyed last. On a signal the I/O thread lets waiting claims
+// go with nothing, stops accepting, and answers what is in work; then run() returns, the committer
+// writes what is left and stops, and the store closes. Jobs that run in this process finish before
+// that, within their time of grace.
 #include "main/serve.hpp"
 
 #include <fmt/format.h>
@@ -18,25 +17,26 @@
 #include <optional>
 #include <stdexcept>
 
-#include "application/duties.hpp"
-#include "domain/json_text.hpp"
-#include "infrastructure/log.hpp"
-#include "infrastructure/metrics.hpp"
-#include "infrastructure/random_secret.hpp"
-#include "infrastructure/reader_pool.hpp"
-#include "infrastructure/system_clock.hpp"
+#include "application/engine/duties.hpp"
+#include "config/values.hpp"
+#include "domain/values/json_text.hpp"
+#include "infrastructure/commit/reader_pool.hpp"
+#include "infrastructure/system/log.hpp"
+#include "infrastructure/system/metrics.hpp"
+#include "infrastructure/system/random_secret.hpp"
+#include "infrastructure/system/system_clock.hpp"
 #include "interfaces/http/deploy/agent_calls.hpp"
-#include "interfaces/http/front_door.hpp"
-#include "interfaces/http/routes.hpp"
-#include "interfaces/http/server.hpp"
-#include "interfaces/worker/command_environment.hpp"
-#include "interfaces/worker/find_program.hpp"
-#include "main/config_values.hpp"
-#include "main/engine_room.hpp"
+#include "interfaces/http/deploy/plane.hpp"
+#include "interfaces/http/dispatch/front_door.hpp"
+#include "interfaces/http/dispatch/routes.hpp"
+#include "interfaces/http/server/server.hpp"
+#include "interfaces/worker/executors/find_program.hpp"
+#include "interfaces/worker/leash/command_environment.hpp"
+#include "main/engine_core.hpp"
 #include "main/engine_runner.hpp"
 #include "main/notify.hpp"
-#include "main/open_store.hpp"
-#include "main/serve_access.hpp"
+#include "operator/open_store.hpp"
+#include "operator/serve_access.hpp"
 #include "sluice/client.hpp"
 
 namespace sluice {
@@ -46,7 +46,7 @@ constexpr int reader_threads = 2;
 constexpr std::chrono::seconds stop_patience{10};
 constexpr std::chrono::seconds io_tick{1};
 
-// A web page must not reach the engine through a name that it made point here.
+// A web page must not reach the engine through a host name that its owner points at this machine.
 http::ServerOptions server_options(const Config& config) {
     http::ServerOptions options = config.server;
     if (config.no_auth && options.allowed_hosts.empty()) {
@@ -71,7 +71,7 @@ std::string start_fields(const std::string& address, const Config& config, bool 
     return fields;
 }
 
-// How this program was called, for commands to paste.
+// The name by which this program was started, for commands to paste.
 std::string program_name() {
     std::error_code unknown;
     const auto path = std::filesystem::read_symlink("/proc/self/exe", unknown);
@@ -114,8 +114,27 @@ void print_welcome(const std::string& address, const Config& config) {
 }
 
 void observe(Metrics& metrics, const http::RequestRecord& record) {
-    const std::string_view route = http::route_of(record.verb, record.path);
+    const std::string_view route = record.route != nullptr ? record.route->pattern : "other";
     metrics.answered(http::to_text(record.verb), route, record.status, record.took);
+}
+
+// The answer of /metrics.
+std::function<std::string(const Depths&)> metrics_text(Metrics& metrics, http::Server& server) {
+    return [&](const Depths& depths) {
+        const http::AnswerFigures answers = server.answers();
+        metrics.answering({answers.bytes, answers.cut, answers.refused});
+        return metrics.text(depths);
+    };
+}
+
+// Hands the answers of a committed batch to the I/O thread.
+auto delivery(http::Server& server, http::JobFeed& feed) {
+    return [&](std::shared_ptr<Batch> answers, std::vector<JobId> touched) {
+        server.post([answers = std::move(answers), touched = std::move(touched), &feed] {
+            answers->deliver();
+            feed.changed(touched);
+        });
+    };
 }
 
 // Each connection takes a file descriptor, and the usual limit is below ours.
@@ -126,10 +145,14 @@ void allow_many_connections() {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// On a shared store nobody knows that who went by this engine's name is gone; the leases tell.
-std::vector<Report> owed_reports(EngineRoom& room, const Config& config) {
-    if (room.is_shared()) return {};
-    return reports_for_the_dead(*room.store().reader(), config);
+// Reports the jobs that an earlier process of this engine had. On a shared store it is not known
+// that the process which went by this engine's name is gone; there the leases tell.
+void report_for_the_dead(http::Server& server, EngineCore& core, const Config& config) {
+    if (core.is_shared()) return;
+    auto owed = reports_for_the_dead(*core.store().reader(), config);
+    if (owed.empty()) return;
+    server.post(
+        [&core, owed = std::move(owed)] { core.commands().post<Report>(owed, [](auto) {}); });
 }
 
 std::string error_field(const std::string& error) {
@@ -154,7 +177,7 @@ void reload_certificate(http::Server& server) {
     }
 }
 
-// Certificates and keys live shorter than an engine. Who renews them sends SIGHUP.
+// Certificates and keys live shorter than an engine. The program that renews them sends SIGHUP.
 void reload_on_signal(http::Server& server, const Config& config, CjoseJwtVerifier* jwts,
                       const ServiceManager& manager) {
     server.on_each_signal(SIGHUP, [&server, &config, jwts, &manager] {
@@ -165,7 +188,24 @@ void reload_on_signal(http::Server& server, const Config& config, CjoseJwtVerifi
     });
 }
 
-// Tells on the I/O thread, which is where things would be stuck.
+void stop_on_signal(http::Server& server, const ServiceManager& manager,
+                    std::function<void()> stop) {
+    server.on_signals({SIGTERM, SIGINT}, [&manager, stop = std::move(stop)](int signal) {
+        log::info("stopping", fmt::format(R"("signal":{})", signal));
+        manager.stopping();
+        stop();
+    });
+}
+
+// Returns the address that is served.
+std::string log_start(const http::Server& server, const Config& config, bool is_new_store) {
+    std::string address = url_text(config.server, config.server.host, server.port());
+    log::info("serving", start_fields(address, config, is_new_store));
+    if (config.server.tls.is_given()) warn_of_certificate(server);
+    return address;
+}
+
+// Tells the manager from the I/O thread, so that a stuck I/O thread is noticed.
 void keep_telling(http::Server& server, const ServiceManager& manager) {
     const auto period = manager.alive_every();
     if (!period) return;
@@ -174,22 +214,32 @@ void keep_telling(http::Server& server, const ServiceManager& manager) {
                  [&manager] { manager.alive(); });
 }
 
-// What the I/O thread does unasked, at each tick. None of it waits.
+// A task of the I/O thread at each tick. It does not wait.
 struct IoDuty {
     DutyName name;
     std::function<void()> run;
 };
 
-std::vector<IoDuty> io_duties(http::JobFeed& feed, EngineRoom& room, http::Access& access,
+std::vector<IoDuty> io_duties(http::JobFeed& feed, EngineCore& core, http::Access& access,
                               http::LeaseSeal& seal) {
     std::vector<IoDuty> duties{
         {duty::streams, [&] { feed.tick(); }},
-        {duty::stuck, [&] { room.answer_stuck(); }},
+        {duty::stuck, [&] { core.answer_stuck(); }},
         {duty::access, [&] { access.refresh(); }},
-        {duty::seal, [&] { seal_leases(room.commands(), seal); }},
+        {duty::seal, [&] { seal_leases(core.commands(), seal); }},
     };
-    if (room.is_shared()) duties.push_back({duty::elsewhere, [&] { feed.any_changed(); }});
+    if (core.is_shared()) duties.push_back({duty::elsewhere, [&] { feed.any_changed(); }});
     return duties;
+}
+
+void keep_running(http::Server& server, std::vector<IoDuty> duties, Metrics& metrics,
+                  Clock& clock) {
+    server.every(io_tick, [duties = std::move(duties), &metrics, &clock] {
+        for (const IoDuty& duty : duties) {
+            duty.run();
+            metrics.ran({.duty = duty.name.name, .at = clock.now()});
+        }
+    });
 }
 
 void run_engine(const Config& config, bool welcome, const ServiceManager& manager) {
@@ -199,89 +249,63 @@ void run_engine(const Config& config, bool welcome, const ServiceManager& manage
     http::JobFeed feed;
     http::App* app_on_air = nullptr;  // set before the server runs
     const http::ServerOptions options = server_options(config);
+    const http::Router router(http::contracts());
     http::Server server(
         options,
         [&](http::Request& request, http::Reply reply) {
-            dispatch(request, *app_on_air, std::move(reply));
+            dispatch(router, request, *app_on_air, std::move(reply));
         },
-        [&](http::Verb verb, std::string_view path) {
-            return http::body_limit(verb, path, options.limits.body_bytes);
-        },
+        [&](http::Request& request) { return on_head(router, request, options.limits.body_bytes); },
         [&](const http::RequestRecord& record) { observe(metrics, record); });
-
     const auto on_io_thread = [&](std::function<void()> task) { server.post(std::move(task)); };
-    const auto deliver = [&](std::shared_ptr<Batch> answers, std::vector<JobId> touched) {
-        server.post([answers = std::move(answers), touched = std::move(touched), &feed] {
-            answers->deliver();
-            feed.changed(touched);
-        });
-    };
-    EngineRoom room(config, metrics, deliver);
-    ReaderPool readers(room.store(), reader_threads, on_io_thread);
-    warn_without_tokens(config, room.store());
+    EngineCore core(config, metrics, delivery(server, feed));
+    ReaderPool readers(core.store(), reader_threads, on_io_thread);
+    warn_without_tokens(config, core.store());
     const auto jwts = open_jwts(config);
-    http::Access access(access_settings(config), readers, room.clock(), jwts.get());
-    http::Turnstile turnstile(config.caller_limits);
+    http::Access access(access_settings(config), readers, core.clock(), jwts.get());
+    http::CallerLimiter limiter(config.caller_limits);
     http::LeaseSeal seal;
     http::deploy::AgentCalls agents(on_io_thread);
+    http::deploy::Plane deploy_plane{config.deploy, &agents};
     if (!config.no_auth) seal.await_key();
-    http::App app{.commands = room.commands(),
+    http::App app{.commands = core.commands(),
                   .queries = readers,
-                  .clock = room.clock(),
+                  .clock = core.clock(),
                   .feed = feed,
-                  .rules = room.rules(),
+                  .rules = core.rules(),
                   .access = access,
-                  .turnstile = turnstile,
+                  .limiter = limiter,
                   .seal = seal,
-                  .metrics_text =
-                      [&](const Depths& depths) {
-                          const http::AnswerFigures answers = server.answers();
-                          metrics.answering({answers.bytes, answers.cut, answers.refused});
-                          return metrics.text(depths);
-                      },
+                  .metrics_text = metrics_text(metrics, server),
                   .new_secret = random_secret,
                   .on_denied = log_denial,
                   .default_lease = config.default_lease,
-                  .max_lease = config.max_lease,
-                  .deploy = config.deploy,
-                  .agents = &agents};
+                  .max_lease = config.max_lease};
+    app.parts.put(deploy_plane);
     app_on_air = &app;
 
     std::optional<EngineRunner> runner;
     if (runs_jobs(config)) {
-        runner.emplace(config, room.commands(), readers, room.clock(), on_io_thread);
+        runner.emplace(config, core.commands(), readers, core.clock(), on_io_thread);
     }
     const auto stop_serving = [&] {
         seal.miss_key();
-        room.stop_waiting();
+        core.stop_waiting();
         server.stop(stop_patience);
     };
-    const std::vector<IoDuty> duties = io_duties(feed, room, access, seal);
-    server.every(io_tick, [&] {
-        for (const IoDuty& duty : duties) {
-            duty.run();
-            metrics.ran({.duty = duty.name.name, .at = room.clock().now()});
-        }
-    });
-    server.on_signals({SIGTERM, SIGINT}, [&](int signal) {
-        log::info("stopping", fmt::format(R"("signal":{})", signal));
-        manager.stopping();
+    keep_running(server, io_duties(feed, core, access, seal), metrics, core.clock());
+    stop_on_signal(server, manager, [&] {
         app.stopping = true;
         if (!runner) return stop_serving();
         runner->stop();  // its jobs report through the engine, which therefore stops after it
     });
-    if (auto owed = owed_reports(room, config); !owed.empty()) {
-        server.post(
-            [&, owed = std::move(owed)] { room.commands().post<Report>(owed, [](auto) {}); });
-    }
+    report_for_the_dead(server, core, config);
     if (runner) runner->start([&] { server.post(stop_serving); });
 
     // A terminal that closes ends what was started in it.
     if (!welcome) reload_on_signal(server, config, jwts.get(), manager);
-    server.post([&] { seal_leases(room.commands(), seal); });
-    const std::string address = url_text(config.server, config.server.host, server.port());
-    log::info("serving", start_fields(address, config, is_new));
-    if (config.server.tls.is_given()) warn_of_certificate(server);
+    server.post([&] { seal_leases(core.commands(), seal); });
+    const std::string address = log_start(server, config, is_new);
     if (welcome) print_welcome(address, config);
     keep_telling(server, manager);
     manager.ready("serving " + address);

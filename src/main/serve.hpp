@@ -1,11 +1,11 @@
 #pragma once
 
-#include "main/config.hpp"
+#include "config/config.hpp"
 
 namespace sluice {
 
 // Runs the engine until SIGTERM or SIGINT. Returns the process's exit code: 0 after an orderly
-// stop. `welcome` prints where it listens and what to try, for people who start it by hand.
+// stop. `welcome` prints the address and commands to try, for people who start it by hand.
 int serve(const Config& config, bool welcome);
 
 }  // namespace sluice
