@@ -1,9 +1,9 @@
-// Connections that each repeat the same steps; the next request goes out when the last answer is
-// in.
+// Connections that each repeat the same steps; the next request is sent when the last answer has
+// arrived.
 //
 // A run ends cleanly: after the time is up, or the wanted number of jobs is reached, no connection
-// begins anew, but each finishes what it began. Then nothing is leased, and what the engine counted
-// must be what the connections counted.
+// begins again, but each finishes its steps. Then no job is leased, and the engine's counts must
+// equal those of the connections.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace sluice::bench {
 
 enum class Step { submit, claim, report };
 
-// The contract by whose paths the steps are taken.
+// The contract whose paths the steps use.
 enum class Contract { native, deploy };
 
 struct Plan {
@@ -32,8 +32,8 @@ struct Plan {
     Seconds duration{0};    // zero: until `jobs` are done, or nothing is left to claim
     std::uint64_t jobs = 0;
     int wait_ms = 0;       // how long a claim may wait for a job
-    bool is_alone = true;  // false: other clients talk to the engine, so its counts are not ours
-    Seconds slice{0};      // tell the rate of each so long part; zero: only that of the whole
+    bool is_alone = true;  // false: other clients talk to the engine, so its counts differ
+    Seconds slice{0};      // report the rate of each such part; zero: only that of the whole
 };
 
 class ClosedLoop {
@@ -154,7 +154,7 @@ class ClosedLoop {
         return true;
     }
 
-    // Writes the report of what was claimed; says how many jobs it is about.
+    // Writes the report of the claimed jobs; returns how many these are.
     std::size_t take_claimed(Client& client, const Answer& answer) {
         if (plan_.contract == Contract::deploy) {
             client.claimed = client.deploy.write_report(client.report, answer.body) ? 1 : 0;
@@ -175,7 +175,7 @@ class ClosedLoop {
         return false;
     }
 
-    // CPU time for a job tells what the rate cannot while others use the machine, too.
+    // CPU time per job tells what the rate cannot while other programs use the machine, too.
     void tell_slice(TimePoint now) {
         if (plan_.slice == Seconds{0}) return;
         if (slice_began_ == TimePoint{}) return begin_slice(now);

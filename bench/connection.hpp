@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 using TimePoint = Clock::time_point;
 using Seconds = std::chrono::duration<double>;
 
-// A benchmark with a wrong answer in it has no figure: say what happened and end.
+// A benchmark with a wrong answer in it has no figure: prints the error and ends.
 [[noreturn]] inline void die(const std::string& what) {
     std::fprintf(stderr, "load: %s\n", what.c_str());
     std::exit(1);
@@ -62,7 +62,7 @@ class Poller {
         if (::epoll_ctl(fd_, operation, socket, &event) != 0) die("epoll_ctl failed");
     }
 
-    // Calls ready(place, events) for each connection that has something to do. False: nothing came.
+    // Calls ready(place, events) for each connection that has events. False: none came.
     template <class Ready>
     bool wait(int timeout_ms, Ready ready) {
         const int count =
@@ -98,7 +98,7 @@ class Connection {
         push();
     }
 
-    // Sends and reads what is possible now.
+    // Sends and reads as much as is possible now.
     void progress(std::uint32_t events) {
         if ((events & EPOLLOUT) != 0) push();
         if ((events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) pull();
@@ -111,7 +111,7 @@ class Connection {
         if (begin_ == end_) begin_ = end_ = 0;
     }
 
-    // Makes room for an answer of this size in all.
+    // Makes space for an answer of this size in all.
     void expect(std::size_t bytes) {
         if (input_.size() - begin_ < bytes) make_room(bytes);
     }

@@ -13,13 +13,14 @@ inline void add_runtime_node(int port) {
                                       R"("gatewayBaseUrl":"http://127.0.0.1:2"})"));
 }
 
-// This contract says no by a code in the body.
+// This contract refuses by a code in the body.
 inline void demand_deploy_success(const Answer& answer) {
     if (answer.body.starts_with(R"({"code":200,)")) return;
     die("the server answered: " + std::string(answer.body.substr(0, 500)));
 }
 
-// What one connection sends. It creates jobs of apps of its own, and claims what comes first.
+// The requests of one connection. It creates jobs of apps of its own, and claims the first jobs of
+// any.
 class DeployTexts {
   public:
     explicit DeployTexts(std::uint32_t connection)

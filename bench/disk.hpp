@@ -1,4 +1,4 @@
-// What a commit costs at least: appending 4 kB to a file and waiting until the disk has it.
+// The least cost of a commit: appending 4 kB to a file and waiting until the disk has it.
 #pragma once
 
 #include <fcntl.h>

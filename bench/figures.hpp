@@ -1,5 +1,5 @@
-// What a run measures: a window of time, CPU time of all who take part, answer times; and how it
-// is printed, one "name value" a line.
+// The measurements of a run: a window of time, CPU time of all processes that take part, answer
+// times; and their output, one "name value" a line.
 #pragma once
 
 #include <sys/resource.h>
@@ -61,7 +61,7 @@ class Histogram {
     std::uint64_t total_ = 0;
 };
 
-// What /proc tells of a process; times in seconds of all its threads.
+// The data of /proc about a process; times in seconds of all its threads.
 struct ProcessTimes {
     int parent = 0;
     double own = 0;
@@ -92,7 +92,7 @@ inline double cpu_seconds(int pid) {
     return times->own;
 }
 
-// Of a process and of those that it has started.
+// The CPU time of a process and of those that it has started.
 inline double family_cpu_seconds(int pid) {
     const auto head = process_times(std::to_string(pid));
     if (!head) die("process " + std::to_string(pid) + " has ended");
@@ -115,7 +115,7 @@ inline double own_cpu_seconds() {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// Time that all cores together have worked or were taken away by the host, for whomever.
+// Time that all cores together have worked, for any program, or were taken away by the host.
 inline double busy_seconds() {
     std::ifstream file("/proc/stat");
     std::string name;

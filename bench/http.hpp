@@ -40,11 +40,11 @@ inline std::string post_text(std::string_view path, std::string_view body) {
 struct Answer {
     int status = 0;
     std::string_view body{};
-    std::size_t bytes = 0;  // of the whole answer: what to consume when done with it
+    std::size_t bytes = 0;  // of the whole answer: consume them when done with it
 };
 
-// Finds one whole answer at the front of what has been received. Remembers where the body is, so
-// that a long one is not searched again each time a piece of it arrives.
+// Finds one whole answer at the front of the received bytes. Remembers where the body is, so that a
+// long one is not searched again each time a piece of it arrives.
 class AnswerReader {
   public:
     std::optional<Answer> take(Connection& connection) {

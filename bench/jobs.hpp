@@ -1,4 +1,4 @@
-// The texts that the benchmarks exchange with the engine, and its own count of what it did.
+// The texts that the benchmarks exchange with the engine, and the engine's own counts.
 #pragma once
 
 #include "bench/http.hpp"
@@ -97,7 +97,7 @@ inline void write_report(std::string& out, const std::vector<std::string_view>& 
     out += "]}";
 }
 
-// What the engine has counted since it started.
+// The engine's counts since its start.
 struct Counts {
     std::uint64_t submitted = 0;
     std::uint64_t claimed = 0;

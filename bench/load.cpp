@@ -1,5 +1,5 @@
 // The load client of the benchmarks: one thread, one epoll set, texts made in advance. It shares
-// the machine with the server, so what it costs is taken from what it measures.
+// the machine with the server, so its own cost lowers the figures.
 #include <map>
 
 #include "bench/beanstalk.hpp"
@@ -142,7 +142,7 @@ void wait_until_ready(const Options& options) {
     }
 }
 
-// Nobody submits to the queue of these claims, so none may be answered before it has waited.
+// No job is submitted to the queue of these claims, so none may be answered before it has waited.
 void park(const Options& options) {
     const auto wait = static_cast<int>(options.number("seconds", 20) * 1000);
     const std::string claim = claim_text(options.text("queue", "nobody"), 1, wait);

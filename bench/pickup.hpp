@@ -1,6 +1,6 @@
-// How long a job waits for a worker that waits for it: a claim is parked on one connection, then a
-// job is submitted on another, perhaps at another node; the time runs from just before the submit
-// to the claim's answer.
+// How long a job waits for a worker whose claim waits already: a claim is parked on one connection,
+// then a job is submitted on another, perhaps at another node; the time runs from just before the
+// submit to the claim's answer.
 #pragma once
 
 #include <random>
@@ -13,7 +13,7 @@ namespace sluice::bench {
 
 class Pickup {
   public:
-    // The first port is where jobs are submitted, the last one where they are claimed.
+    // Jobs are submitted at the first port, and claimed at the last one.
     Pickup(const std::vector<int>& ports, Servers servers, const std::string& queue)
         : servers_(std::move(servers)),
           producer_(poller_, 0, ports.front()),

@@ -16,8 +16,8 @@ set_option() {
     ask "SELECT pg_reload_conf()" >/dev/null
 }
 
-# As the package makes it, durability included, but for the room between checkpoints: the few that
-# come every minute at full load would make all figures depend on where they fall.
+# A server as the package makes it, durability included, but with a larger max_wal_size: otherwise
+# there are a few checkpoints a minute at full load, and all figures depend on when they happen.
 start_postgres() {
     tests/postgres.sh start "$folder/postgres"
     postgres_url=$(<"$folder/postgres/url")
@@ -125,7 +125,7 @@ measure_one_node() {
     drain_all one.drain
 }
 
-# Claims may wait a moment: what a node is about to take, others do not see.
+# Claims may wait a moment: jobs that a node is about to take are hidden from the others.
 measure_three_nodes() {
     fresh_nodes 3
     key_points three --wait-ms 5000
@@ -163,8 +163,8 @@ transactions() {
     ask "SELECT sum(xact_commit + xact_rollback) FROM pg_stat_database WHERE datname = 'bench'"
 }
 
-# What an idle node with claims that wait costs PostgreSQL, whose own vacuum would count as well.
-# Connections tell what they did up to ten seconds after they have become idle.
+# The cost to PostgreSQL of an idle node with waiting claims. Its own vacuum would count: it is off.
+# Connections report their transactions up to ten seconds after they have become idle.
 measure_idle() {
     local before parked
     fresh_nodes 1
@@ -195,7 +195,7 @@ watch_sizes() {
     while sleep 60; do note_sizes; done
 }
 
-# The watcher does not come to the last minute's end.
+# The run ends before the watcher's last minute does, so the sizes are noted once more at the end.
 measure_steady() {
     local watcher
     fresh_nodes 1

@@ -1,5 +1,5 @@
-// Measures how many jobs that do nothing a runner inside the engine's process gets through: claim,
-// execute, report, on the real committer and a SQLite store on the real disk. All jobs are
+// Measures the throughput of a runner inside the engine's process, with jobs that do nothing:
+// claim, execute, report, on the real committer and a SQLite store on the real disk. All jobs are
 // submitted before the clock starts.
 #include <unistd.h>
 
@@ -14,9 +14,9 @@
 #include <thread>
 #include <vector>
 
-#include "client/runner.hpp"
-#include "infrastructure/sqlite/sqlite_store.hpp"
-#include "interfaces/worker/engine_desk.hpp"
+#include "client/runner/runner.hpp"
+#include "infrastructure/sqlite/store/sqlite_store.hpp"
+#include "interfaces/worker/engine/engine_desk.hpp"
 #include "support/running_engine.hpp"
 
 namespace sluice::bench {

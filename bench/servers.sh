@@ -3,8 +3,8 @@
 # shellcheck shell=bash disable=SC2154,SC2034
 
 server=0      # the process that is measured now; 0: none; of several nodes: all, parted by commas
-port=0        # the same
-admin_token='' # of the engine; empty: it asks nobody
+port=0        # the port of that process; of several nodes: all, parted by commas
+admin_token='' # of the engine; empty: it asks for no token
 store_pid=''  # PostgreSQL's first process when engines are on it
 
 die() {

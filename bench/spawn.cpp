@@ -1,6 +1,6 @@
 // How fast this machine starts processes and waits for their end: posix_spawn of a program that
-// does nothing, one after the other, and several at once. What runs a command per job cannot be
-// faster than that.
+// does nothing, one after the other, and several at once. A worker that runs a command per job
+// cannot be faster than that.
 //
 //   spawn [--seconds S] [--at-once N] [--program PATH]
 #include <spawn.h>

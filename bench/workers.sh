@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# What runs jobs: the engine's own runner with jobs that do nothing, and a command per job, beside
-# what this machine can start at all. Sourced by bench/run.
+# Measures workers: the engine's own runner with jobs that do nothing, and a command per job, beside
+# the rate at which this machine starts processes at all. Sourced by bench/run.
 
 at_once=8
 
