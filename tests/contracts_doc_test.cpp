@@ -1,5 +1,5 @@
-// docs/contracts/*.md list what each contract demands, and the test that proves it. Here lists and
-// tests are kept together.
+// docs/contracts/*.md list the demands of each contract, and the test that proves each. Checked
+// here: lists and tests agree.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 #include <sstream>
 
 namespace sluice {
-namespace {
+namespace contracts_doc_test {
 
 namespace fs = std::filesystem;
 
@@ -62,5 +62,5 @@ TEST(ContractsDoc, ListsEveryConformanceTest) {
     }
 }
 
-}  // namespace
+}  // namespace contracts_doc_test
 }  // namespace sluice

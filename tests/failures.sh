@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints what ctest's log says about the tests that failed, and no more of it than one reads: of test
-# programs the failures with their names, and the test that was cut off; of scripts their last words.
+# Prints the part of ctest's log about failed tests, short enough to read: of test programs the
+# failures with their names, and the test that was cut off; of scripts their last lines.
 set -euo pipefail
 log=${1:?usage: failures.sh build/Testing/Temporary/LastTest.log}
 
@@ -18,7 +18,7 @@ awk -v all_max=150 -v program_max=60 -v case_max=25 -v script_max=30 '
         }
     }
 
-    # What is said between the start of a test and its end belongs to it.
+    # Lines between the start of a test and its end belong to that test.
     function say_cases(    i, line, start) {
         for (i = 1; i <= count; ++i) {
             line = lines[i]

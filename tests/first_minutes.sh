@@ -23,7 +23,7 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# The files that are in the repository, or would be.
+# The files that are in the repository, and new ones that are not ignored.
 mkdir -p "$clone/build"
 (cd "$source_folder" && git ls-files -z --cached --others --exclude-standard 2>/dev/null |
     xargs -0 -r cp --parents -t "$clone" 2>/dev/null)
@@ -40,8 +40,8 @@ mkdir -p "$HOME"
 
 now_ms() { date +%s%3N; }
 
-# Runs one line as a newcomer would paste it. What serves or works until it is stopped must still
-# live after a moment, and end well when it is asked to.
+# Runs one line as a newcomer would paste it. A command that serves or works until it is stopped
+# must still run after a moment, and end with 0 when it is asked to.
 try() {
     local line=$1 code pid
     case $line in
@@ -67,7 +67,7 @@ try() {
     fi
 }
 
-# ── sluice dev, and what it says to try next ──
+# ── sluice dev, and the commands that it says to try next ──
 started=$(now_ms)
 build/sluice dev >"$folder/log" 2>"$folder/welcome" &
 engine=$!

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Starts and stops the PostgreSQL server that the tests talk to. It leaves its address in FOLDER/url
-# and its log in FOLDER/log. A start ends what a killed run has left behind. A server that was halted,
-# as by a crash, is there again with all its data after a resume. With SLUICE_POSTGRES_CLOCK=own in the
-# environment of the start, the file FOLDER/home/clock says how far the server's clock is off, as
-# "+7200"; it is read at every look at the clock.
+# Starts and stops the PostgreSQL server that the tests talk to. Its address is in FOLDER/url, its
+# log in FOLDER/log. A start ends a server that a killed run has left behind. A halt is like a
+# crash; after a resume the server runs again with all its data. With SLUICE_POSTGRES_CLOCK=own in
+# the environment of the start, the file FOLDER/home/clock says how far the server's clock is off,
+# as "+7200"; it is read at every look at the clock.
 set -euo pipefail
 
 usage="usage: postgres.sh start|halt|resume|stop FOLDER"
@@ -35,8 +35,8 @@ find_programs() {
     dirname "$programs"
 }
 
-# Prints the number of the server's process, if it runs. Whoever got the number of one that has died
-# works in another folder.
+# Prints the number of the server's process, if it runs. When the server has died, another process
+# may have its number; that one runs in another folder.
 running_server() {
     local pid
     pid=$(head -n 1 "$folder/data/postmaster.pid" 2>/dev/null) || return 0
@@ -55,11 +55,11 @@ halt() {
 resume() {
     local port
     port=$(grep -oP ':\K\d+(?=/)' "$folder/url")
-    rm -f "$folder/data/postmaster.pid"  # its last words may be that it is ready
+    rm -f "$folder/data/postmaster.pid"  # the old one may still say that the server is ready
     try_start "$port" || die "the server has not started: $(cat "$folder/log")"
 }
 
-# The files of some hundred databases take long to remove; nobody has to wait for that.
+# The files of some hundred databases take long to remove, so they are removed in the background.
 stop() {
     local gone home=''
     halt

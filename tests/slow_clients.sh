@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Attacks by clients that are slow on purpose, while an honest client measures how long its requests
-# take. Its 99th percentile must stay under twice what it was without the attack. What is under the
-# floor is the noise of the machine, and passes.
+# take. Their 99th percentile must stay under twice its value without the attack. A time below the
+# floor passes: it is the noise of the machine.
 #
 #   tests/slow_clients.sh BINARY [CONNECTIONS] [SECONDS_PER_ATTACK]
 #
-# With more connections than the engine has places (2,048), honest clients get in only because those
-# that dawdle are cut.
+# With more connections than the engine accepts (2,048), honest clients get one only because the
+# engine cuts slow clients.
 set -euo pipefail
 binary=$(realpath "$1")
 connections=${2:-1000}
@@ -36,8 +36,8 @@ for _ in $(seq 100); do
 done
 server=http://127.0.0.1:$port
 
-# honest FILE SECONDS: reads and submits, each on a connection of its own, one after the other. Writes
-# the status and the seconds of each.
+# honest FILE SECONDS: reads and submits, each on a connection of its own, one after the other.
+# Writes the status and the seconds of each.
 honest() {
     local file=$1 until=$((SECONDS + $2))
     : >"$file"
@@ -59,7 +59,7 @@ refused() {
     awk '$1 != 200 && $1 != 202 {count++} END {print count + 0}' "$1"
 }
 
-# Something to read slowly.
+# A large job, to be read slowly.
 large=$(printf '{"type":"large","payload":"%0200000d"}' 0 |
     curl -s -H 'Content-Type: application/json' -d @- "$server/api/v1/jobs" |
     sed -n 's/.*"id":"\([0-9a-f]*\)".*/\1/p')
@@ -75,8 +75,8 @@ open_connections() {
     ss -Htn state established "( sport = :$port )" | wc -l
 }
 
-# An attack that holds connections must have half of what it wants, or of the engine's places, when the
-# measurement begins; else nothing was measured.
+# An attack that holds connections must have half of those that it asks for, or half of the engine's
+# 2,048, when the measurement begins; else nothing was measured.
 held_min=$(((connections < 2048 ? connections : 2048) / 2))
 
 failures=0

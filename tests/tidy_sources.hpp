@@ -6,24 +6,39 @@
 #include <string_view>
 #include <vector>
 
-// C++ files as tidy_test.cpp looks at them.
+// C++ files as tidy_test.cpp reads them.
 namespace sluice::tidy {
 
 struct Line {
     std::string text;      // as it stands
-    std::string code;      // without comments and without what is inside literals
-    std::string literals;  // what is inside string literals
+    std::string code;      // without comments and without the text of literals
+    std::string literals;  // the text of string literals
     std::string comments;
 };
 
 struct SourceFile {
-    std::string path;  // from the root, e.g. src/domain/job.cpp
+    std::string path;  // from the root, e.g. src/domain/jobs/job.cpp
     std::vector<Line> lines;
 
     bool is_in(std::string_view folder) const { return path.starts_with(folder); }
     bool is_header() const { return path.ends_with(".hpp"); }
     bool is_test() const { return path.ends_with("_test.cpp"); }
 };
+
+using Findings = std::vector<std::string>;  // each as editors read it: path:line: what
+
+inline void report(Findings& out, const SourceFile& file, std::size_t line,
+                   const std::string& what) {
+    out.push_back(file.path + ":" + std::to_string(line) + ": " + what);
+}
+
+// The name in an #include, with its bracket or quote in front, or nothing.
+inline std::string included(const Line& line) {
+    if (!line.code.starts_with("#include")) return {};
+    const std::size_t open = line.text.find_first_of("<\"");
+    if (open == std::string::npos) return {};
+    return line.text.substr(open, line.text.find_first_of(">\"", open + 1) - open);
+}
 
 inline bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# How long the refusal of a token takes: one with an id that there is and a wrong secret, against one with
-# an id that there is not. In turns, on one connection. Prints the medians, and their ratio.
+# How long the refusal of a token takes: a token with an existing id and a wrong secret, against one
+# with an unknown id. In turns, on one connection. Prints the medians, and their ratio.
 set -euo pipefail
 
 store=${1:?usage: token_timing.sh STORE [ROUNDS]    STORE is empty, such as sqlite:/tmp/timing.db}

@@ -1,4 +1,4 @@
-// Several nodes and all that stands between them: see nodes/campaigns.hpp.
+// Campaigns with several nodes, networks, clocks and databases: see nodes/campaigns.hpp.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the campaign itself complained of. It is written as a test, and this is none.
+// The number of failures of the campaign itself. It is written as a test, and this program is none.
 int complaints() {
     const testing::TestResult& all = testing::UnitTest::GetInstance()->ad_hoc_test_result();
     int failed = 0;

@@ -27,7 +27,7 @@ constexpr auto kinds = std::to_array<Kind>({
     {"pwrite64", "torn"},
     {"write", "kill"},
     {"fdatasync", "kill"},
-    {"fdatasync", "kill_after"},  // it is on the disk, and nobody was told
+    {"fdatasync", "kill_after"},  // it is on the disk, and no caller was told
     {"ftruncate", "kill"},
     {"unlink", "kill"},
 });
@@ -54,7 +54,8 @@ class Point {
         Script script(episode_, [&] { revive(); });
         script.run(operations);
         script.settle();
-        // The shutdown writes, too, and may be where the plan hits; what it leaves must be good.
+        // The shutdown writes, too, and the plan may hit there; the store that it leaves must be
+        // good.
         bury();
         if (is_planned_) outcome.calls = episode_.calls();
         episode_.start();
@@ -79,7 +80,7 @@ class Point {
         }
     }
 
-    // What one start repairs may have to be repaired by the next one.
+    // A repair at one start may have to be finished by the next one.
     void start_again() {
         is_planned_ = false;
         const std::string second = fmt::format("pwrite64:{}:torn", 1 + dice_.below(10));
@@ -139,7 +140,7 @@ void crash_points(const Order& order, Tally& tally) {
     const Calls calls = run_point("unlink:1000000:kill", order, tally).calls;  // to count them
     int points = 0;
     for (const Kind& kind : kinds) points += static_cast<int>(calls.at(kind.call));
-    // Where time is short, points of all kinds.
+    // Where time is short, some points of each kind.
     const bool all = order.count > points && !order.deadline;
     const int hits = all ? run_all(calls, order, tally)
                          : run_some(calls, std::min(order.count, points), order, tally);

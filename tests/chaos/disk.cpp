@@ -23,7 +23,7 @@ void run(std::vector<std::string> command) {
     throw std::runtime_error(name + ": " + process.errors());
 }
 
-// What is refused here is not there, or not allowed.
+// Skips when the command is missing, or not allowed.
 void try_to_set_up(const std::vector<std::string>& command) {
     if (geteuid() != 0) throw Skipped("only root may mount");
     try {
@@ -53,7 +53,7 @@ Disk::~Disk() {
     try {
         run({"umount", "--lazy", mount_point_.string()});
     } catch (const std::exception&) {
-        // It goes with this process; see have_own_mounts().
+        // The mount goes with this process; see have_own_mounts().
     }
 }
 
@@ -119,7 +119,7 @@ void Disk::fill() {
     const std::string path = (mount_point_ / "filler").string();
     const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND, 0600);
     if (file < 0) throw std::runtime_error("cannot fill the disk");
-    // First much at once, then the last corners.
+    // First in large pieces, then in small ones.
     for (const std::size_t size : {std::size_t{1} << 20, std::size_t{4096}, std::size_t{64}}) {
         const std::string bytes(size, 'x');
         while (write(file, bytes.data(), bytes.size()) > 0) {

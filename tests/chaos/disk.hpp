@@ -10,7 +10,7 @@ class Disk {
   public:
     // An ext4 file system in a file.
     static Disk image(const std::filesystem::path& folder, int megabytes);
-    // Memory.
+    // A file system in memory.
     static Disk memory(const std::filesystem::path& folder, int megabytes);
 
     ~Disk();
@@ -19,13 +19,13 @@ class Disk {
 
     const std::filesystem::path& path() const { return mount_point_; }
 
-    // Only what has reached the disk so far stays; all else is gone, as if the power had failed at
-    // this moment. In two parts: nobody may write from the first one on, nor have files open in the
-    // second one.
+    // Only data that has reached the disk so far stays; all else is gone, as if the power had
+    // failed at this moment. In two parts: no process may write from the first one on, nor have
+    // files open in the second one.
     void remember_what_is_on_it();
     void lose_the_rest();
 
-    // Takes all the room there is, and gives it back.
+    // Takes all the space there is, and gives it back.
     void fill();
     void free();
 

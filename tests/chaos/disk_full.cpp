@@ -1,5 +1,5 @@
 // The store's disk gets full while clients and workers use the engine: submits are refused, reads
-// go on, and the jobs that run go on and end, from the reserve. Once there is room the engine goes
+// go on, and the running jobs go on and end, from the reserve. Once there is space the engine goes
 // on by itself, and everything that was acknowledged is there.
 #include <fmt/format.h>
 
@@ -19,14 +19,14 @@ int post(Episode& episode, const std::string& path, const std::string& body) {
     return e2e::Client(episode.nodes().port(0)).post(path, body).status;
 }
 
-// In a queue of its own, that no one looks at.
+// In a queue of its own, from which no worker claims.
 int submit_status(Episode& episode) {
     const std::string body =
         R"({"type":"task","queue":"probe","payload":")" + std::string(20'000, 'x') + R"("})";
     return post(episode, "/api/v1/jobs", body);
 }
 
-// Jobs that run when the disk gets full, under leases that end long before there is room again.
+// Jobs that run when the disk gets full, under leases that end long before there is space again.
 constexpr int jobs_at_work = 5;
 constexpr Millis while_full{6'000};
 
@@ -69,7 +69,7 @@ void expect_first_attempts(Episode& episode, const std::vector<std::string>& lea
     }
 }
 
-// Some small thing may still fit while a bigger one does not; so a few must be refused in a row.
+// A small write may still fit while a bigger one does not; so a few must be refused in a row.
 bool refuses_submits(Episode& episode) {
     for (int i = 0; i < 5; ++i) {
         const int status = submit_status(episode);
@@ -91,9 +91,9 @@ void expect_reads(Episode& episode) {
     }
 }
 
-// Until there is room again. The jobs at work go on, and end.
+// Until there is space again. The running jobs go on, and end.
 void look_at_full_disk(Episode& episode, const std::vector<std::string>& leases, Tally& tally) {
-    // What the log had room for before is still there.
+    // Data for which the log had space before is still there.
     if (!e2e::eventually([&] { return refuses_submits(episode); }, until_full)) {
         episode.complain("the disk is full, and submits are accepted");
     }

@@ -229,7 +229,7 @@ void Episode::check_record(const fs::path& history_path) {
     }
 }
 
-// Leaves the evidence where it stays, and says how to look at it again.
+// Keeps the evidence, and prints how to repeat the episode.
 void Episode::keep() {
     const fs::path kept =
         fs::temp_directory_path() / fmt::format("sluice-chaos-{}-{}", tally_.fault, scene_.seed);

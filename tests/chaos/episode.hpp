@@ -17,17 +17,17 @@ namespace sluice::chaos {
 // By name: how often an engine did this call on its store's files. See shim.cpp.
 using Calls = std::map<std::string, std::uint64_t>;
 
-// What distinguishes one episode from another.
+// The settings of one episode.
 struct Scene {
     std::string store{};                   // its URL
     std::filesystem::path store_folder{};  // where its files are; empty: it has none
     std::uint64_t seed = 1;
-    std::string repeat{};     // the arguments of ./dev chaos that do the same again
-    bool is_control = false;  // things must go wrong: nothing is said of it and nothing kept
+    std::string repeat{};     // the arguments of ./dev chaos that repeat it
+    bool is_control = false;  // it must fail: it prints nothing and keeps nothing
 };
 
-// A folder for one episode, in memory where there is such a place: a killed process leaves the same
-// there as on a disk, and many episodes fit into a minute.
+// A folder for one episode, in memory where that is possible: a killed process leaves the same
+// files there as on a disk, and many episodes fit into a minute.
 class FastFolder {
   public:
     FastFolder();
@@ -41,7 +41,7 @@ class FastFolder {
     std::filesystem::path path_;
 };
 
-// One engine on one store, from its first start to the checker's verdict. What breaks a promise is
+// One engine on one store, from its first start to the checker's verdict. A broken promise is
 // counted in the tally, and its evidence is kept.
 class Episode {
   public:
@@ -55,17 +55,17 @@ class Episode {
     nodes::Stage& stage() { return *stage_; }
 
     // Starts the engine, which must answer within two seconds. With a plan (see shim.cpp) it may
-    // also die on the way: false then.
+    // also die meanwhile: false then.
     bool start(const std::string& plan = "");
 
     void kill();
 
-    // The engine has ended by itself: how.
+    // The engine has ended by itself: returns how.
     int bury();
 
     bool answers();  // whether the engine lives
 
-    // Reads all jobs that were acknowledged since the last time; what is not there is a violation.
+    // Reads all jobs that were acknowledged since the last time; a missing one is a violation.
     // Returns how many these were.
     int look_for_acknowledged();
 
@@ -76,11 +76,11 @@ class Episode {
     // Waits until all jobs have ended. Workers, if any, go on meanwhile.
     void drain();
 
-    // After the drain, with no clients left: exports the history, stops the engine, and judges all
-    // that happened.
+    // After the drain, with no clients left: exports the history, stops the engine, and judges the
+    // whole run.
     void judge();
 
-    // Those of the engine that was started with a plan last.
+    // The calls of the engine that was started with a plan last.
     Calls calls() const;
 
   private:

@@ -1,5 +1,6 @@
 // Calls of the engine that write fail, once or from some moment on, while it runs a script. It may
-// refuse and go on, or end with an error; what it has acknowledged is there after the next start.
+// refuse and go on, or end with an error; everything that it has acknowledged is there after the
+// next start.
 #include <fmt/format.h>
 #include <signal.h>
 
@@ -12,15 +13,15 @@ namespace {
 
 using e2e::Millis;
 
-constexpr int operations = 60;
+constexpr int failing_operations = 60;
 
-struct Kind {
+struct ErrorKind {
     const char* call;
     const char* times;
     const char* error;
 };
 
-constexpr auto kinds = std::to_array<Kind>({
+constexpr auto error_kinds = std::to_array<ErrorKind>({
     {"fdatasync", "", "EIO"},
     {"pwrite64", "", "EIO"},
     {"pwrite64", "", "ENOSPC"},
@@ -35,11 +36,11 @@ constexpr auto kinds = std::to_array<Kind>({
 });
 
 struct Effects {
-    int ended = 0;    // the engine
+    int ended = 0;    // engines
     int refused = 0;  // operations
 };
 
-// An engine that has no room for good is ended by hand. One that has failed must say so.
+// An engine that has no space for good is killed. One that has failed must say so.
 void revive(Episode& episode, Effects& effects) {
     constexpr int refusals_max = 5;
     if (episode.answers()) {
@@ -71,10 +72,10 @@ Calls run_error(const std::string& plan, const Order& order, Tally& tally, Effec
         episode.start();
     }
     Script script(episode, [&] { revive(episode, effects); });
-    script.run(operations);
+    script.run(failing_operations);
     script.settle();
     Calls calls = episode.calls();
-    // What the engine has in memory does not count.
+    // Data that the engine has only in memory does not count.
     episode.kill();
     episode.start();
     episode.look_for_acknowledged();
@@ -95,7 +96,7 @@ void io_errors(const Order& order, Tally& tally) {
     const Calls calls = run_error("unlink:1000000:EIO", order, tally, effects);
     simulation::Dice dice(order.seed);
     for (std::size_t i = 0; tally.cycles < order.count && !order.is_over(); ++i) {
-        const Kind& kind = kinds[i % kinds.size()];
+        const ErrorKind& kind = error_kinds[i % error_kinds.size()];
         const int n = 1 + dice.below(static_cast<int>(calls.at(kind.call)));
         run_error(fmt::format("{}:{}{}:{}", kind.call, n, kind.times, kind.error), order, tally,
                   effects);

@@ -1,5 +1,5 @@
-// The engine is killed at any moment while clients and workers use it, and started again on what it
-// left, many times in one store.
+// The engine is killed at any moment while clients and workers use it, and started again on the
+// same store, many times.
 #include <fmt/format.h>
 
 #include <thread>
@@ -15,8 +15,8 @@ using e2e::Millis;
 // So that the checker can read the record in one go.
 constexpr int cycles_of_an_episode = 100;
 
-// Most lives are short, so that there are many; some are long enough for whatever the engine does
-// once in a while.
+// Most lives are short, so that there are many; some are long enough for the engine's periodic
+// work.
 Millis any_life(simulation::Dice& dice) {
     return Millis(dice.one_in(20) ? 300 + dice.below(300) : 5 + dice.below(80));
 }

@@ -102,7 +102,7 @@ Options read_options(const std::vector<std::string_view>& words) {
     return options;
 }
 
-// What is mounted from here on is seen by this process and its children only, and goes with them.
+// Mounts from here on are seen by this process and its children only, and end with them.
 void have_own_mounts() {
     if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0) return;
     mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
@@ -126,7 +126,7 @@ Tally run(const Fault& fault, const Order& order) {
     return tally;
 }
 
-// With --seconds each fault has its share of the time, and cycles for more than that.
+// With --seconds each fault has its share of the time, and more cycles than fit in it.
 Order order_for(const Fault& fault, const Wish& wish, const Options& options, std::uint64_t seed,
                 std::size_t faults_left, Clock::time_point end) {
     Order order;

@@ -1,6 +1,6 @@
-// The store is on a disk of its own. While clients and workers use the engine it is stopped, what
-// the disk holds at that moment is copied, and the engine goes on with the copy: whatever was in
-// the kernel's memory only is lost, as in a power cut.
+// The store is on a disk of its own. While clients and workers use the engine it is stopped, the
+// disk's contents of that moment are copied, and the engine goes on with the copy: data that was
+// only in the kernel's memory is lost, as in a power cut.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -16,9 +16,9 @@ namespace fs = std::filesystem;
 using e2e::Millis;
 
 constexpr int cuts_of_an_episode = 25;
-constexpr int megabytes = 64;
+constexpr int image_megabytes = 64;
 
-// The engine: our only child while no command runs.
+// The engine: the only child of this process while no command runs.
 std::string child() {
     std::ifstream file("/proc/self/task/" + std::to_string(gettid()) + "/children");
     std::string pid;
@@ -58,7 +58,7 @@ Scene scene_on(const Disk& disk, std::uint64_t seed, const std::string& repeat) 
 
 void run_episode(const Order& order, std::uint64_t seed, int cuts, Tally& tally) {
     const FastFolder folder;
-    Disk disk = Disk::image(folder.path(), megabytes);
+    Disk disk = Disk::image(folder.path(), image_megabytes);
     Episode episode(scene_on(disk, seed, fmt::format("power-cut={}", cuts)), tally);
     simulation::Dice dice(seed);
     episode.start();
@@ -77,12 +77,12 @@ void run_episode(const Order& order, std::uint64_t seed, int cuts, Tally& tally)
     episode.judge();
 }
 
-// A store that was made well, and then a disk that says it has written what it has not. Returns
-// how many acknowledged jobs are gone. A store that does not even open tells nothing about whether
-// the loss of a job would be seen, so that it does not count.
+// A good store, and then a disk that lies about its writes. Returns how many acknowledged jobs are
+// gone. A store that does not even open tells nothing about whether the loss of a job would be
+// seen, so it does not count.
 int lose_some(std::uint64_t seed, Tally& tally) {
     const FastFolder folder;
-    Disk disk = Disk::image(folder.path(), megabytes);
+    Disk disk = Disk::image(folder.path(), image_megabytes);
     Scene scene = scene_on(disk, seed, "");
     scene.is_control = true;
     Tally unwanted;

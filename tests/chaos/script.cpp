@@ -89,7 +89,7 @@ void Script::submit() {
     if (answer.is_ok()) episode_.stage().remember(text(answer.body, "id"));
 }
 
-// The checker knows submits of one job each; so that is what the record tells, beside the batch.
+// The checker knows submits of one job each; so the record has these, beside the batch.
 void Script::submit_batch() {
     const List bodies{new_job(), new_job(), new_job()};
     const std::string key = "batch-of-" + text(bodies[0], "correlation_id");
@@ -187,7 +187,7 @@ void Script::report(Held& held) {
     if (dice_.one_in(5)) say(held, "report", body, {{"body", body}});
 }
 
-// Leases that nobody knows of, since the answer to their claim was lost, end by themselves.
+// Leases that no worker knows of, since the answer to their claim was lost, end by themselves.
 void Script::settle() {
     const auto begin = std::chrono::steady_clock::now();
     for (;;) {

@@ -9,10 +9,10 @@
 namespace sluice::chaos {
 
 // One client that is also the worker, and does the same operations in every run, one after the
-// other. What it does not know the outcome of it does again, with the same key.
+// other. An operation with an unknown outcome is repeated, with the same key.
 class Script {
   public:
-    // `revive`: called when there was no answer; has the engine run again if it is gone.
+    // `revive`: called when there was no answer; starts the engine again if it is gone.
     Script(Episode& episode, std::function<void()> revive);
 
     void run(int operations);

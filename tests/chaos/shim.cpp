@@ -1,5 +1,5 @@
 // Loaded into an engine (LD_PRELOAD): counts the calls that write to the store's files, of all
-// threads together, and does something at one of them.
+// threads together, and acts at one of them.
 //
 //   SLUICE_CHAOS_FOLDER   only files under this folder count
 //   SLUICE_CHAOS_COUNTS   a file for one 64-bit counter per call, in the order of `calls`
@@ -7,7 +7,7 @@
 //                         kill, kill_after, torn (half of the bytes, then kill), skip (say that it
 //                         was done), short (half of the bytes), EIO, ENOSPC, EINTR
 //
-// It is no part of the engine, so that the engine has no door for this.
+// It is no part of the engine, so that the engine needs no hook for this.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -124,7 +124,7 @@ void mark(int descriptor, bool ours) {
     if (descriptor >= 0 && place < descriptors_max) is_of_store[place] = ours;
 }
 
-// Counts the call and says what is to be done instead of it or with it.
+// Counts the call and returns the action that replaces it or goes with it.
 Action next(Call call) {
     const std::uint64_t number = ++(*counters)[call];
     if (plan.first == 0 || plan.call != call) return Action::go_on;
@@ -133,7 +133,7 @@ Action next(Call call) {
     return plan.action;
 }
 
-// A call of which there is nothing to do half of.
+// A call that cannot be done by half.
 template <class Work>
 int whole_call(Call call, Work work) {
     const Action action = next(call);
@@ -176,7 +176,7 @@ int open_one(const char* name, const char* path, int flags, mode_t mode) {
 
 extern "C" {
 
-// Under other names, since their own take "...", and only the third argument is ever there.
+// Under other names, since their own take "...", and only the third argument is ever given.
 int shim_open(const char* path, int flags, mode_t mode) asm("open");
 int shim_open64(const char* path, int flags, mode_t mode) asm("open64");
 

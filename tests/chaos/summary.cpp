@@ -15,7 +15,7 @@ std::string result_of(const Tally& tally) {
 
 void count(const checker::Evidence& evidence, Tally& tally) {
     for (const checker::Operation& operation : evidence.operations) {
-        // A batch is told as its submits, too.
+        // A batch is also recorded as its submits.
         const bool is_left_out = operation.op.starts_with("read") || operation.op == "batch";
         const bool is_request =
             operation.status != 0 || operation.outcome == checker::Outcome::info;

@@ -11,13 +11,13 @@
 
 namespace sluice::chaos {
 
-// What a fault needs is not there, such as the right to mount. The table says so.
+// A fault cannot be run here, for example without the right to mount. The table says so.
 class Skipped : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-// What is to be done of one fault.
+// How one fault is to be run.
 struct Order {
     int count = 0;           // cycles
     std::string only{};      // a single point instead, to repeat it
@@ -27,13 +27,13 @@ struct Order {
     bool is_over() const { return deadline && std::chrono::steady_clock::now() >= *deadline; }
 };
 
-// What became of one fault: a line of the table.
+// The result of one fault: a line of the table.
 struct Tally {
     std::string fault{};
     int cycles = 0;
     std::size_t acknowledged = 0;  // operations other than reads that were answered with success
     std::size_t jobs = 0;
-    std::size_t unknown = 0;  // operations of which nobody knows what became of them
+    std::size_t unknown = 0;  // operations whose outcome is unknown
     std::size_t violations = 0;
     std::chrono::milliseconds worst_recovery{0};
     double seconds = 0;
@@ -61,16 +61,16 @@ void crash_points(const Order& order, Tally& tally);
 // io_errors.cpp: the Nth call that writes fails.
 void io_errors(const Order& order, Tally& tally);
 
-// power_cut.cpp: what has not reached the disk is gone. The control has a disk that lies, and must
-// lose something.
+// power_cut.cpp: data that has not reached the disk is gone. The control has a disk that lies, and
+// must lose jobs.
 void power_cuts(const Order& order, Tally& tally);
 void power_cut_control(const Order& order, Tally& tally);
 
-// disk_full.cpp: there is no room, and then there is.
+// disk_full.cpp: the disk is full, and has space again later.
 void full_disks(const Order& order, Tally& tally);
 
-// campaigns.cpp: nodes, networks, clocks and databases go wrong, ten seconds at a time. A cycle is
-// one thing that went wrong.
+// campaigns.cpp: nodes, networks, clocks and databases fail, ten seconds at a time. A cycle is one
+// failure.
 void one_node(const Order& order, Tally& tally);
 void bad_network(const Order& order, Tally& tally);
 void set_clocks(const Order& order, Tally& tally);
@@ -79,7 +79,7 @@ void three_nodes(const Order& order, Tally& tally);
 void frozen_nodes(const Order& order, Tally& tally);
 void dying_database(const Order& order, Tally& tally);
 
-// Adds what clients saw to the line.
+// Adds the numbers of the clients' record to the line.
 void count(const checker::Evidence& evidence, Tally& tally);
 
 // The table, in Markdown.

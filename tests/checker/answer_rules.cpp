@@ -15,8 +15,8 @@ struct Answer {
     std::string_view code;  // of a refusal
 };
 
-// All that a correct client can get, besides "try again".
-constexpr auto answers = std::to_array<Answer>({
+// All answers that a correct client can get, besides "try again".
+constexpr auto expected = std::to_array<Answer>({
     {"submit", 202, ""},
     {"submit", 422, "idempotency_key_reused"},
     {"batch", 202, ""},
@@ -40,15 +40,15 @@ constexpr auto answers = std::to_array<Answer>({
     {"release", 409, "lease_lost"},
 });
 
-// What is done to the engine is no request.
+// A kill and the like is no request.
 bool is_request(const Operation& operation) {
     if (operation.is_part) return false;
-    return std::any_of(answers.begin(), answers.end(),
+    return std::any_of(expected.begin(), expected.end(),
                        [&](const Answer& answer) { return answer.op == operation.op; });
 }
 
 bool is_expected(const Operation& operation) {
-    return std::any_of(answers.begin(), answers.end(), [&](const Answer& answer) {
+    return std::any_of(expected.begin(), expected.end(), [&](const Answer& answer) {
         return answer.op == operation.op && answer.status == operation.status &&
                answer.code == operation.code;
     });

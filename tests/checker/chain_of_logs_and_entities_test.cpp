@@ -1,5 +1,5 @@
-// The chains of a job with log lines, and of the site that it moved: they really ran, and a change
-// of anything in them is noticed.
+// The chains of a job with log lines, and of the site that it moved: from a real run; a change of
+// any field in them is noticed.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -7,7 +7,7 @@
 #include "checker/story.hpp"
 
 namespace sluice::checker {
-namespace {
+namespace chain_of_logs_and_entities_test {
 
 constexpr std::size_t first_entity_row = 3;
 constexpr const char* real_history[] = {
@@ -150,5 +150,5 @@ TEST_F(ChainsOfLogsAndEntities, AreBrokenByAnEntityThatIsNotAsItWasSealed) {
     EXPECT_TRUE(hold());
 }
 
-}  // namespace
+}  // namespace chain_of_logs_and_entities_test
 }  // namespace sluice::checker

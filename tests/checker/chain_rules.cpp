@@ -1,4 +1,4 @@
-// The chain of hashes, computed anew from what it is said to cover.
+// The chain of hashes, computed anew from the rows.
 #include <fmt/format.h>
 #include <openssl/sha.h>
 
@@ -93,7 +93,7 @@ std::string entity_hash_after(const std::string& previous, const Json& row) {
     return digest_of(previous + form);
 }
 
-// Attributes are told as the text that is stored, with the members in the order of their names.
+// Attributes as the stored text, with the members in the order of their names.
 std::string entity_seal(const Json& row) {
     std::string form = form_of("sluice entity state 1");
     for (const char* name : {"parent", "state"}) form += form_of(text(row, name));
@@ -107,7 +107,7 @@ std::string entity_seal(const Json& row) {
     return hex_of(digest_of(bytes_of(text(row, "head")) + form));
 }
 
-// The entity's own row, which each of its events is told with, after the last of them.
+// The entity's own row, which is exported with each of its events, after the last of them.
 void look_at_end(const Json& last, Row& row) {
     const std::string name = name_of(last);
     row.expect(number(last, "seq") == number(last, "revision"), name,
@@ -120,8 +120,8 @@ void look_at_end(const Json& last, Row& row) {
 
 }  // namespace
 
-// Each row's hash is that of its fields and of the hash before it; rows and events are the same.
-// The first row hangs on the job's spec, of which the checker sees too little: `audit verify` does
+// Each row's hash is that of its fields and of the hash before it; rows and events agree. The first
+// row is chained to the job's spec, of which the checker sees too little: `audit verify` checks
 // that.
 void hashes_hang_together(const Evidence& evidence, Row& row) {
     std::set<std::string> in_rows;

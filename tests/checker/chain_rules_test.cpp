@@ -1,4 +1,4 @@
-// The chain of hashes of a job that really ran is noticed when anything in it is changed.
+// A change of any field in the chain of hashes of a real job is noticed.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -6,7 +6,7 @@
 #include "checker/story.hpp"
 
 namespace sluice::checker {
-namespace {
+namespace chain_rules_test {
 
 using Rows = std::vector<Fields>;
 
@@ -92,5 +92,5 @@ TEST(Chain, IsNoticedWhenTheApiShowsAnEventThatIsNotInTheStore) {
     EXPECT_EQ(verdict.broken(), std::vector<std::string>{"I20"}) << verdict.table();
 }
 
-}  // namespace
+}  // namespace chain_rules_test
 }  // namespace sluice::checker

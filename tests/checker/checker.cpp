@@ -103,7 +103,7 @@ Limits limits_of(const Evidence& evidence) {
         const std::chrono::milliseconds keys(number(operation.args, "key_memory_ms"));
         if (keys.count() > 0) limits.key_memory = keys;
     }
-    // All that compares the history's times is off by no more than this.
+    // All rules that compare the history's times allow this difference.
     if (limits.clock_steps) limits.slack = limits.clocks = limits.lateness = std::chrono::hours(24);
     return limits;
 }

@@ -5,11 +5,11 @@
 
 namespace sluice::checker {
 
-// Judges a run by what its clients saw and by what the engine says of it afterwards, knowing
-// nothing of the engine's code. The run must have been given time to end all of its jobs.
+// Judges a run by its clients' record and by the engine's history, without any code of the engine.
+// The run must have been given time to end all of its jobs.
 Verdict check(const Evidence& evidence);
 
-// As the record itself says in its "plan"; the usual ones otherwise.
+// The limits in the record's "plan"; the default ones otherwise.
 Limits limits_of(const Evidence& evidence);
 
 }  // namespace sluice::checker

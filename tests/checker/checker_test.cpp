@@ -1,5 +1,6 @@
-// The checker as a whole: a clean run passes, and what it cannot read or has not looked at it says.
-// That each invariant is noticed when broken: see the tests of the rules beside this one.
+// The checker as a whole: a clean run passes, and lines that it cannot read and rules without a
+// case are reported. That each broken invariant is noticed: see the tests of the rules beside this
+// one.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -7,7 +8,7 @@
 #include "checker/story.hpp"
 
 namespace sluice::checker {
-namespace {
+namespace checker_test {
 
 using Ids = std::vector<std::string>;
 
@@ -102,5 +103,5 @@ TEST(Checker, TakesItsLimitsFromTheRecord) {
     EXPECT_EQ(limits.judges, std::chrono::milliseconds(30));
 }
 
-}  // namespace
+}  // namespace checker_test
 }  // namespace sluice::checker

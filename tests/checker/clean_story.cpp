@@ -1,4 +1,4 @@
-// The steps of a story that take several things, and a story of all steps.
+// The steps of a story that take several operations, and a story of all steps.
 #include "checker/story.hpp"
 
 namespace sluice::checker {

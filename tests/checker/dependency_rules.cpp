@@ -9,7 +9,7 @@
 namespace sluice::checker {
 namespace {
 
-// When what ended this job was first sent, if a worker did it.
+// When the request that ended this job was first sent, if a worker sent it.
 std::optional<Time> end_sent(const Evidence& evidence, const Event& end) {
     const auto lease = evidence.leases.find(end.lease);
     if (!end.is_by_worker() || lease == evidence.leases.end()) return std::nullopt;
@@ -20,7 +20,7 @@ std::optional<Time> end_sent(const Evidence& evidence, const Event& end) {
     return first;
 }
 
-// It succeeded, or it would still be there; when, somebody may have been told.
+// A removed dependency has succeeded, or it would still be there; a client may know when.
 void look_at_removed(const Evidence& evidence, const Job& job, const std::string& id,
                      const Limits& limits, Row& row) {
     const auto& end = evidence.gone.at(id).end;
@@ -31,7 +31,7 @@ void look_at_removed(const Evidence& evidence, const Job& job, const std::string
     }
 }
 
-// By the history's clock, and by what the two workers know.
+// By the history's clock, and by the clocks of the two workers.
 void look_at_dependency(const Evidence& evidence, const Job& job, const std::string& id,
                         const Limits& limits, Row& row) {
     if (may_be_removed(evidence, limits, id))
@@ -61,7 +61,7 @@ std::map<std::string, std::string> dependency_policies(const Evidence& evidence)
     return policies;
 }
 
-// The places in the batch that this job waits for.
+// The indexes in the batch of the jobs that this job waits for.
 std::set<std::size_t> places_of(const Json& body) {
     std::set<std::size_t> places;
     for (const Json& dependency : list(body, "depends_on")) {
@@ -89,7 +89,7 @@ bool has_circle(const boost::json::array& bodies) {
     return !waiting.empty();
 }
 
-// Whether one of the jobs that this one waits for, outside its batch, is such.
+// Whether `is` holds for one of the jobs outside its batch that this job waits for.
 template <class Is>
 bool waits_for_one_that(const Json& body, Is is) {
     const auto& names = list(body, "depends_on");
@@ -108,7 +108,7 @@ bool waits_for_a_stranger(const Evidence& evidence, const std::string& tenant, c
     });
 }
 
-// Whether one of the jobs of a submit or of a batch is such.
+// Whether `is` holds for one of the jobs of a submit or of a batch.
 template <class Is>
 bool has_body_that(const Operation& operation, Is is) {
     const auto& bodies = list(operation.args, "bodies");
@@ -140,8 +140,9 @@ bool asks_for_the_removed(const Evidence& evidence, const Limits& limits,
 }
 
 // A job runs after its dependencies have ended; when one of them did not succeed, it is canceled
-// and never runs, unless it was sent to run then, too; and it is not canceled for less. One that
-// waits for itself, by way of others or not, or for another tenant's job, is refused.
+// and never runs, unless it was submitted to run then, too; and it is canceled for no other reason.
+// A job that waits for itself, directly or by way of others, or for another tenant's job, is
+// refused.
 void dependencies_first(const Evidence& evidence, const Limits& limits, Row& row) {
     for (const Operation& operation : evidence.operations) {
         look_at_acceptance(evidence, operation, row);

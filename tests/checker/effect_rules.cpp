@@ -1,4 +1,4 @@
-// What one transaction does to several things is seen at all of them or at none.
+// The changes of one transaction are all seen or none.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ void look_at_batch(const Operation& batch, const std::set<std::string>& marks, R
     if (batch.outcome == Outcome::ok) row.expect(found == all, batch.key, "a batch is lost");
 }
 
-// What a job did to an entity, in order.
+// The actions of a job on an entity, in order.
 struct Doings {
     std::vector<std::size_t> starts{};
     std::vector<std::size_t> ends{};
@@ -47,7 +47,7 @@ void look_at_steps(const Entity& entity, Row& row) {
                "has another revision than events");
 }
 
-// A job that ended moved the entity, unless another one had taken it over meanwhile.
+// A job that ended moved the entity, unless another job had taken it over meanwhile.
 void look_at_job(const Entity& entity, const Job& job, const Doings& doings, Row& row) {
     row.expect(doings.starts.empty() == !was_claimed(job), job.id,
                "was claimed without starting " + entity.name + ", or the other way round");

@@ -48,7 +48,8 @@ Operation read_operation(const Json& line) {
     return operation;
 }
 
-// A batch is as many submits: with its key, each at its place, and with the answer to its own.
+// A batch is as many submits: with its key, each with its index, and with the answer to its own
+// job.
 void add_submits(std::vector<Operation>& operations, const Operation& batch) {
     const auto& bodies = list(batch.args, "bodies");
     const auto& answers = list(batch.result, "jobs");
@@ -79,7 +80,7 @@ Event read_event(const Json& fields) {
     return event;
 }
 
-// Of the entity that a job names.
+// The name of the entity that a job names.
 std::string followed_name(const Json& job) {
     return fmt::format("{} {} {}", tenant_in(job), text(job, "entity_type"),
                        text(job, "entity_id"));
@@ -145,7 +146,7 @@ void each_line(std::istream& stream, const char* name,
     }
 }
 
-// What an answer tells of a job that is gone.
+// Notes what an answer tells of a job that is gone.
 void note_told(GoneJob& gone, const Json& job) {
     if (!is_final(text(job, "state"))) return;
     gone.state = text(job, "state");
@@ -153,7 +154,7 @@ void note_told(GoneJob& gone, const Json& job) {
     if (!end.empty()) gone.end = parse_time(end);
 }
 
-// Those that an answer names, and what others said of them.
+// The jobs that an answer names and the history does not have, and what other answers told of them.
 void gather_gone(Evidence& evidence) {
     const auto note = [&](const std::string& id) -> GoneJob* {
         const bool is_known = id.empty() || evidence.find(id) != nullptr;
@@ -251,7 +252,7 @@ bool Event::is_by_worker() const {
 
 bool Event::closes_a_lease() const {
     if (lease.empty() || type == "claimed") return false;
-    // The worker of a job that was canceled or timed out under it keeps the lease until it stops.
+    // The worker of a job that was canceled or timed out meanwhile keeps the lease until it stops.
     const bool is_kept = (type == "canceled" || type == "timed_out") && !is_by_worker();
     return !is_kept;
 }
@@ -301,7 +302,7 @@ Time parse_time(std::string_view text) {
     int minute = 0;
     int second = 0;
     int milli = 0;
-    // NOLINTNEXTLINE(cert-err34-c): seven fields of fixed width, and their count is looked at.
+    // NOLINTNEXTLINE(cert-err34-c): seven fields of fixed width, and their count is checked.
     if (std::sscanf(copy.c_str(), "%4d-%2u-%2uT%2d:%2d:%2d.%3dZ", &year, &month, &day, &hour,
                     &minute, &second, &milli) != 7) {
         throw std::runtime_error("no time: " + copy);

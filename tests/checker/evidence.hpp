@@ -15,19 +15,20 @@ namespace sluice::checker {
 using Span = std::chrono::microseconds;
 using Time = std::chrono::sys_time<Span>;
 
-// ok: it was answered and done. fail: it was refused. info: nobody knows (no answer, or 503).
+// ok: it was answered and done. fail: it was refused. info: the outcome is unknown (no answer, or
+// 503).
 enum class Outcome { ok, fail, info };
 
-// One call of a client or a worker, as that one saw it; or a kill.
+// One call of a client or a worker, as that one recorded it; or a kill.
 struct Operation {
     std::string op{};
     std::string actor{};
-    std::string tenant{};  // for whom it is
-    std::string job{};     // whom it is about, as far as it names one
-    std::string lease{};   // under which lease it speaks
+    std::string tenant{};  // of the request
+    std::string job{};     // that it is about, as far as it names one
+    std::string lease{};   // that it was sent under
     std::string key{};     // its Idempotency-Key, after its tenant
     std::string ref{};     // of a submit: the mark that the job carries as correlation_id
-    bool is_part = false;  // of a batch, which is there, too
+    bool is_part = false;  // of a batch, which is recorded, too
     Json args{};
     Time t0{};  // before it was sent
     Time t1{};  // after it was answered
@@ -54,7 +55,7 @@ struct Event {
 
     bool is_end() const;          // it ended the job
     bool is_by_worker() const;    // a worker's report or hand-back made it
-    bool closes_a_lease() const;  // its lease holds the job and its keys no longer
+    bool closes_a_lease() const;  // its lease no longer holds the job and its keys
 };
 
 struct LogLine {
@@ -70,7 +71,7 @@ struct Job {
     Json fields{};  // as the API shows it
     std::vector<Event> events{};
     std::vector<LogLine> lines{};
-    bool has_follower = false;  // an entity follows it, which it then holds alone, too
+    bool has_follower = false;  // an entity follows it, whose key it holds, too
 
     std::string tenant() const;
     const Event* end() const;               // the event that ended it, or null
@@ -81,15 +82,15 @@ struct Job {
 struct GoneJob {
     std::string tenant{};
     std::string mark{};           // of its submit
-    std::optional<Time> keyed{};  // when it was asked for under a key
-    // How it ended, as somebody was told.
+    std::optional<Time> keyed{};  // when it was requested under a key
+    // How it ended, as a client was told.
     std::string state{};
     std::optional<Time> end{};
-    // When a worker first said that it succeeded, whatever became of that.
+    // When a worker first reported its success, whatever the answer was.
     std::optional<Time> success_sent{};
 };
 
-// Something that follows jobs: what they did to it, in order.
+// An entity that follows jobs: their actions on it, in order.
 struct Entity {
     struct Event {
         std::int64_t seq = 0;
@@ -104,7 +105,7 @@ struct Entity {
     std::vector<Event> events{};
 };
 
-// A worker's hold on a job: what the history says of it and what the worker did under it.
+// A worker's hold on a job: from the history, and the worker's calls under it.
 struct Lease {
     std::string id{};
     const Job* job = nullptr;
@@ -118,7 +119,7 @@ struct Lease {
 // The id of the job in the name of a lease.
 std::string job_in(const std::string& lease);
 
-// All that there is to judge by. Leases point into the rest, so that it can be moved, not copied.
+// All that a run is judged by. Leases point into the rest, so it can be moved, not copied.
 struct Evidence {
     Evidence() = default;
     Evidence(Evidence&&) = default;
@@ -126,7 +127,7 @@ struct Evidence {
 
     // By t0. A batch is there as such and as a submit for each of its jobs.
     std::vector<Operation> operations{};
-    // What was asked about jobs of another tenant; none of it is among the others.
+    // Requests about jobs of another tenant; they are not among the others.
     std::vector<Operation> trespasses{};
     std::map<std::string, Job> jobs{};
     std::map<std::string, GoneJob> gone{};
@@ -147,7 +148,7 @@ Evidence read_evidence(std::istream& record, std::istream& history);
 
 bool is_final(std::string_view state);
 
-// Of a time such as 2026-11-15T04:11:02.922Z; throws when it is none.
+// The time of a text such as 2026-11-15T04:11:02.922Z; throws when it is none.
 Time parse_time(std::string_view text);
 
 }  // namespace sluice::checker

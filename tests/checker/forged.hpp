@@ -21,14 +21,14 @@ inline void expect_clean(const Story& story) {
     EXPECT_TRUE(verdict.is_clean()) << verdict.table();
 }
 
-// Makes an operation one that was refused.
+// Makes an operation a refused one.
 inline void refuse(Fields& operation, int status, const std::string& code) {
     operation["outcome"] = "fail";
     operation["status"] = status;
     operation["result"] = Fields{{"code", code}};
 }
 
-// Makes an operation one of which nobody knows what became.
+// Makes the outcome of an operation unknown.
 inline void lose(Fields& operation) {
     operation["outcome"] = "info";
     operation["status"] = 0;

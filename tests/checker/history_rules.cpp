@@ -1,4 +1,4 @@
-// What a job's history says in itself, and what clients read of it meanwhile.
+// A job's history by itself, and clients' reads of it meanwhile.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -84,7 +84,7 @@ void look_at_retry(const Job& job, const Event& retry, const Json& policy, Row& 
     if (due.empty()) return;
     const auto [least, most] = backoff_after(policy, retry.attempt);
     const Span waits = parse_time(due) - retry.at;
-    // Both times lost what is below a millisecond.
+    // Both times were cut to milliseconds.
     row.expect(waits >= least - Milliseconds(1) && waits <= most + Milliseconds(1), job.id,
                fmt::format("{}: waits {} us", describe(retry), waits.count()));
 }
@@ -120,7 +120,7 @@ void look_at_attempts(const Evidence& evidence, const Job& job, const Json* poli
 
 }  // namespace
 
-// Each step is one of the table, and starts where the one before it ended.
+// Each step is in the table, and starts in the state in which the one before it ended.
 void legal_steps(const Evidence& evidence, const Limits& limits, Row& row) {
     for (const auto& [id, job] : evidence.jobs) {
         std::string state;
@@ -162,9 +162,9 @@ void one_completion(const Evidence& evidence, const Limits&, Row& row) {
     }
 }
 
-// Attempts are claims less hand-backs and never over the limit; a retry waits as its policy says;
-// a job fails only when its attempts are used up or its worker said that it is no use. A step is
-// never told with a time before that of the last one, while what is due is judged by the clock:
+// Attempts are claims less hand-backs and never over the limit; a retry waits as its policy says; a
+// job fails only when its attempts are used up or its worker reported that a retry is no use. The
+// time of a step is never before that of the last one, while what is due is judged by the clock:
 // where that was set, the two times of a retry have nothing to do with each other.
 void attempts_are_counted(const Evidence& evidence, const Limits& limits, Row& row) {
     const auto policies = limits.clock_steps ? std::map<std::string, Json>() : backoffs(evidence);

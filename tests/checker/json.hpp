@@ -9,8 +9,8 @@ namespace sluice::checker {
 
 using Json = boost::json::value;
 
-// What a member holds. A member that is absent or null is an empty text, a zero, a false, a null;
-// one of another kind throws, naming it.
+// The value of a member. A member that is absent or null is an empty text, a zero, a false, a null;
+// one of another type throws, naming it.
 std::string text(const Json& object, std::string_view member);
 std::int64_t number(const Json& object, std::string_view member);
 bool flag(const Json& object, std::string_view member);

@@ -1,6 +1,6 @@
-// Who holds what, and when. By the engine's clock within the slack, and without any clock but the
-// clients': a worker holds its job for certain from the answer to its claim until it sends the last
-// thing that is accepted.
+// Which worker holds which job and key, and when. By the engine's clock within the slack, and
+// without any clock but the clients': a worker holds its job for certain from the answer to its
+// claim until it sends the last message that is accepted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,11 +28,11 @@ bool keeps_the_lease(const Operation& said) {
     return said.op == "heartbeat" || said.op == "logs";
 }
 
-// The time over which a worker held its job for certain, as it knows itself.
+// The time over which a worker held its job for certain, by its own clock.
 std::optional<Hold> certain_hold(const Lease& lease) {
     if (lease.given == nullptr) return std::nullopt;
     std::optional<Time> last;
-    std::optional<Time> first_end;  // what came after it may have been answered from memory
+    std::optional<Time> first_end;  // later answers may come from memory
     for (const Operation* said : lease.spoken) {
         if (ends_the_lease(*said) && !first_end) first_end = said->t0;
         if (said->outcome != Outcome::ok) continue;
@@ -43,7 +43,7 @@ std::optional<Hold> certain_hold(const Lease& lease) {
     return Hold{&lease, lease.given->t1, *last};
 }
 
-// As the history tells it; one that was never closed holds for ever.
+// By the history; a lease that was never closed holds for ever.
 std::optional<Hold> told_hold(const Lease& lease) {
     if (lease.claimed == nullptr) return std::nullopt;
     const Time to = lease.closed != nullptr ? lease.closed->at : Time::max();
@@ -51,7 +51,7 @@ std::optional<Hold> told_hold(const Lease& lease) {
 }
 
 void look_at_overlaps(const std::string& what, std::vector<Hold> holds, Span slack, Row& row) {
-    // Of two that began within one millisecond, the one that ended first came first.
+    // Of two holds that began within one millisecond, the one that ended first came first.
     std::sort(holds.begin(), holds.end(), [](const Hold& a, const Hold& b) {
         return std::tie(a.from, a.to) < std::tie(b.from, b.to);
     });
@@ -63,7 +63,7 @@ void look_at_overlaps(const std::string& what, std::vector<Hold> holds, Span sla
                          : fmt::format("is held by {} and by {}, {} us before the first ends",
                                        before.lease->id, holds[i].lease->id,
                                        (before.to - holds[i].from).count()));
-        if (before.to > holds[i].to) holds[i] = before;  // the longest goes on being compared
+        if (before.to > holds[i].to) holds[i] = before;  // the longest is compared next
     }
 }
 
@@ -166,7 +166,7 @@ void one_lease_at_a_time(const Evidence& evidence, const Limits& limits, Row& ro
     look_at_all(certain, Span(0), row);
 }
 
-// What a worker says under its lease is accepted while the lease is current and refused afterwards.
+// A worker's message under its lease is accepted while the lease is current and refused afterwards.
 void stale_leases_are_refused(const Evidence& evidence, const Limits& limits, Row& row) {
     const Givings givings = all_givings(evidence);
     for (const auto& [id, lease] : evidence.leases) {
@@ -184,7 +184,7 @@ void stale_leases_are_refused(const Evidence& evidence, const Limits& limits, Ro
     }
 }
 
-// A lease is taken away for silence only at the end that its worker was told last, or later.
+// A silent worker's lease runs out only at the end that the worker was told last, or later.
 void leases_last_as_promised(const Evidence& evidence, const Limits& limits, Row& row) {
     for (const auto& [id, lease] : evidence.leases) {
         if (lease.given == nullptr || lease.closed == nullptr) continue;
@@ -199,7 +199,8 @@ void leases_last_as_promised(const Evidence& evidence, const Limits& limits, Row
     }
 }
 
-// No two jobs that share a key hold it at the same time: by the history, and by what workers know.
+// No two jobs that share a key hold it at the same time: by the history, and by the workers'
+// clocks.
 void exclusive_keys(const Evidence& evidence, const Limits& limits, Row& row) {
     Holds told;
     Holds certain;

@@ -2,7 +2,7 @@
 #include "checker/forged.hpp"
 
 namespace sluice::checker {
-namespace {
+namespace lease_rules_test {
 
 const Fields keyed{{"exclusive_keys", boost::json::array{"k"}}};
 
@@ -245,6 +245,29 @@ TEST(Cancel, IsNoticedWhenTheWorkerDoesNotHearOfIt) {
     expect_broken(story, "I23");
 }
 
+TEST(Cancel, IsNoticedWhenAnotherReportIsAcceptedAfterIt) {
+    Story story;
+    const std::string id = story.submit();
+    const std::string lease = story.claim(id);
+    story.cancel(id);
+    story.report(lease, "failed");
+
+    expect_broken(story, "I23");
+}
+
+// The engine took the report and gave the job another attempt, then its answer was lost.
+TEST(Cancel, LetsAWorkerRepeatAReportFromBeforeIt) {
+    Story story;
+    const std::string id = story.submit({{"max_attempts", 2}});
+    story.report(story.claim(id), "failed");
+    const Fields first = story.last();
+    lose(story.last());
+    story.cancel(id);
+    story.repeat(first);
+
+    expect_clean(story);
+}
+
 TEST(Cancel, IsNoticedWhenNobodyDidIt) {
     Story story;
     const std::string id = story.submit();
@@ -265,5 +288,5 @@ TEST(Term, IsNoticedWhenALeaseIsTakenAwayEarly) {
     expect_broken(story, "I28");
 }
 
-}  // namespace
+}  // namespace lease_rules_test
 }  // namespace sluice::checker

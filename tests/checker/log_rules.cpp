@@ -1,4 +1,4 @@
-// Log lines: what was acknowledged is there once, in order, and nothing else is.
+// Log lines: all acknowledged lines are there once, in order, and no others.
 #include <fmt/format.h>
 
 #include <map>
@@ -11,7 +11,7 @@ namespace {
 
 struct Sent {
     bool was_stored = false;     // acknowledged
-    bool may_be_stored = false;  // acknowledged, or nobody knows
+    bool may_be_stored = false;  // acknowledged, or unknown
     std::int64_t attempt = 0;    // of its lease, where the history knows it
     std::int64_t line = 0;
     std::string lease{};
@@ -64,8 +64,8 @@ void look_at_stored(const Job& job, const std::map<std::string, Sent>& sent, Row
 
 }  // namespace
 
-// Lines are numbered without gaps; those acknowledged are there once, in the order of their lease
-// and under its attempt; those refused are not there.
+// Lines are numbered without gaps; acknowledged lines are there once, in the order of their lease
+// and under its attempt; refused lines are not there.
 void logs_are_whole(const Evidence& evidence, const Limits&, Row& row) {
     const Messages messages = all_sent(evidence);
     static const std::map<std::string, Sent> none;
@@ -75,8 +75,8 @@ void logs_are_whole(const Evidence& evidence, const Limits&, Row& row) {
     }
 }
 
-// What was read of a log meanwhile is how it begins at the end, and has all that was acknowledged
-// before.
+// An earlier read of a log is the beginning of the final log, and has all lines that were
+// acknowledged before.
 void logs_only_grow(const Evidence& evidence, const Limits&, Row& row) {
     struct Stored {
         Time t1;

@@ -1,4 +1,4 @@
-// What clients may rely on by their own clock alone, whatever the clocks of nodes show.
+// Promises that clients can check by their own clock alone, whatever the clocks of nodes show.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,16 +13,15 @@ namespace {
 
 using Milliseconds = std::chrono::milliseconds;
 
-// The time over which a worker may believe that its job is its own: from the answer to its claim
-// until the term after it sent its claim or its last accepted heartbeat, or until it says itself
-// that it is done.
+// The time over which a worker may believe that it has its job: from the answer to its claim until
+// the term after it sent its claim or its last accepted heartbeat, or until it reports the end.
 struct Belief {
     const Lease* lease;
     Time from;
     Time until;
 };
 
-bool ends_the_lease(const Operation& said) {
+bool gives_the_lease_up(const Operation& said) {
     return said.op == "report" || said.op == "release";
 }
 
@@ -40,7 +39,7 @@ std::optional<Belief> belief_of(const Lease& lease, const Limits& limits) {
     const Milliseconds term = term_of(*lease.given);
     Time until = lease.given->t0 + term - allowance(term, limits);
     for (const Operation* said : lease.spoken) {
-        if (ends_the_lease(*said)) {
+        if (gives_the_lease_up(*said)) {
             until = std::min(until, said->t0);
             break;
         }
@@ -57,7 +56,7 @@ void look_at_beliefs(const std::string& what, std::vector<Belief> beliefs, Row& 
     });
     const Belief* longest = nullptr;
     for (const Belief& next : beliefs) {
-        // The next one was certainly given within the belief of the one before.
+        // The next lease was certainly given within the belief of the one before.
         if (longest != nullptr && longest->from < next.lease->given->t0) {
             const bool apart = next.lease->given->t1 >= longest->until;
             row.expect(apart, what,
@@ -69,16 +68,16 @@ void look_at_beliefs(const std::string& what, std::vector<Belief> beliefs, Row& 
     }
 }
 
-// When a job that was free to run from its submit on was certainly waiting.
+// When a job that could run from its submit on was certainly waiting.
 struct Waiting {
     const Job* job;
     std::int64_t priority;
-    Time sent;   // it was not there before
+    Time sent;   // it did not exist before
     Time since;  // its submit had been answered
-    Time until;  // nobody had asked for what took it away
+    Time until;  // no request that took it away had been sent
 };
 
-// When the first thing was sent that took this job from the queue, if anybody knows.
+// When the first request was sent that took this job from the queue, if that is known.
 std::optional<Time> first_taken(const Evidence& evidence, const Job& job,
                                 const std::map<std::string, Time>& cancels) {
     if (job.events.size() < 2) return std::nullopt;
@@ -126,11 +125,11 @@ bool is_same_lane(const Job& a, const Job& b) {
            text(a.fields, "queue") == text(b.fields, "queue");
 }
 
-using Sent = std::map<std::string, Time>;  // by job: when its submit was first sent
+using FirstSent = std::map<std::string, Time>;  // by job: when its submit was first sent
 
-// Jobs that waited all the time while this claim was answered with `taken`.
+// Looks for jobs that waited all the time while this claim was answered with `taken`.
 void look_at_claim(const Operation& claim, const Job& taken, const std::vector<Waiting>& waiting,
-                   const Sent& sent, Row& row) {
+                   const FirstSent& sent, Row& row) {
     const auto taken_sent = sent.find(taken.id);
     for (const Waiting& other : waiting) {
         if (other.since >= claim.t0 || other.until <= claim.t1) continue;
@@ -146,8 +145,8 @@ void look_at_claim(const Operation& claim, const Job& taken, const std::vector<W
 
 }  // namespace
 
-// A worker that cannot renew its lease may go on until a term after it last asked; so long nobody
-// else is given its job, nor a key of it.
+// A worker that cannot renew its lease may go on until a term after its last heartbeat; until then
+// no other worker is given its job, nor a key of it.
 void leases_outlive_silence(const Evidence& evidence, const Limits& limits, Row& row) {
     std::map<std::string, std::vector<Belief>> beliefs;
     for (const auto& [id, lease] : evidence.leases) {
@@ -161,12 +160,12 @@ void leases_outlive_silence(const Evidence& evidence, const Limits& limits, Row&
 }
 
 // Where claims are served in one order: no claim takes a job while one of a higher priority, or an
-// older one of the same, waits for nothing else. Only jobs that never waited for a key, a time or
-// another job, and of which clients know that they were there before the claim and after it.
+// older one of the same, waits for nothing else. Only for jobs that never waited for a key, a time
+// or another job, and that clients know to exist before the claim and after it.
 void first_comes_first(const Evidence& evidence, const Limits& limits, Row& row) {
     if (!limits.strict_order) return row.expect(true, "", "");
     const std::vector<Waiting> waiting = all_waiting(evidence);
-    Sent sent;
+    FirstSent sent;
     for (const Operation& submit : evidence.operations) {
         if (submit.is_ok("submit")) sent.try_emplace(text(submit.result, "id"), submit.t0);
     }

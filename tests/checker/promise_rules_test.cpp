@@ -1,8 +1,8 @@
-// What clients know by their own clock is noticed when a run breaks it, whatever clocks were set.
+// Broken promises that clients see by their own clock are noticed, whatever clocks were set.
 #include "checker/forged.hpp"
 
 namespace sluice::checker {
-namespace {
+namespace promise_rules_test {
 
 const Fields keyed{{"exclusive_keys", boost::json::array{"k"}}};
 
@@ -10,7 +10,7 @@ void plan(Story& story, Fields args) {
     story.record.push_back({{"op", "plan"}, {"outcome", "ok"}, {"args", std::move(args)}});
 }
 
-// A lease of a second that is given to another after so long, with or without a word.
+// A lease of a second that is given to another worker after so long, with or without a heartbeat.
 Story taken_over_after(int milliseconds, bool with_heartbeat) {
     Story story;
     const std::string id = story.submit();
@@ -112,7 +112,7 @@ TEST(Replay, MayBeMadeByARefusedRequestThatTheNetworkRepeats) {
     story.cancel(source);
     const std::string id = story.replay(source);
     Fields& replay = story.last();
-    // It was refused before its source had ended, and heard again afterwards.
+    // It was refused before its source had ended, and accepted when it was repeated afterwards.
     replay["t0"] = story.record[0]["t1"];
     replay["t1"] = story.record[1]["t0"];
     refuse(replay, 409, "conflict");
@@ -138,5 +138,5 @@ TEST(Replay, IsNoticedWhenItChangesItsSource) {
     expect_broken(changed, "I26");
 }
 
-}  // namespace
+}  // namespace promise_rules_test
 }  // namespace sluice::checker

@@ -1,4 +1,4 @@
-// Jobs go when they are old enough, and not before.
+// Jobs are removed when they are old enough, and not before.
 #include <algorithm>
 #include <map>
 
@@ -7,13 +7,13 @@
 namespace sluice::checker {
 namespace {
 
-// A job of which somebody was told that it is not there: no later than then it was gone.
+// A client was told that the job does not exist: it was gone no later than then.
 bool is_missed(const Evidence& evidence, const Operation& operation) {
     return operation.outcome == Outcome::fail && operation.code == "not_found" &&
            (evidence.find(operation.job) != nullptr || evidence.is_gone(operation.job));
 }
 
-// From when on it is known that the job was accepted.
+// When each job was known to be accepted.
 std::map<std::string, Time> accepted_jobs(const Evidence& evidence) {
     std::map<std::string, Time> accepted;
     for (const Operation& operation : evidence.operations) {
@@ -23,7 +23,7 @@ std::map<std::string, Time> accepted_jobs(const Evidence& evidence) {
     return accepted;
 }
 
-// The earliest moment at which the job can have ended, as far as anybody knows.
+// The earliest moment at which the job can have ended, as far as clients know.
 std::optional<Time> earliest_end(const GoneJob& gone) {
     return gone.end ? gone.end : gone.success_sent;
 }
@@ -42,8 +42,8 @@ void look_at_absence(const std::string& id, const GoneJob& gone, Time seen, cons
                "is gone before its time");
 }
 
-// By job: those that wait for it. What is accepted has all that it waits for, so that what was gone
-// then went later.
+// The dependents of each job. When a job is accepted all its dependencies exist, so that a missing
+// one was removed later.
 std::map<std::string, std::vector<const Job*>> all_dependents(const Evidence& evidence) {
     std::map<std::string, std::vector<const Job*>> dependents;
     for (const auto& [id, job] : evidence.jobs) {
@@ -56,9 +56,9 @@ std::map<std::string, std::vector<const Job*>> all_dependents(const Evidence& ev
 
 }  // namespace
 
-// A job that was acknowledged is there until it has succeeded and its retention has passed since;
-// it stays while a key stands for it, or while a job that depends on it has not ended. One that was
-// gone once is never there again.
+// An acknowledged job exists until it has succeeded and its retention has passed since; it stays
+// while a key refers to it, or while a job that depends on it has not ended. A removed job never
+// comes back.
 void removals_are_due(const Evidence& evidence, const Limits& limits, Row& row) {
     Time last{};
     for (const Operation& operation : evidence.operations) last = std::max(last, operation.t1);

@@ -2,9 +2,9 @@
 #include "checker/forged.hpp"
 
 namespace sluice::checker {
-namespace {
+namespace removal_rules_test {
 
-// A job that has ended and was read then; `later` is when the last word of the run is said.
+// A job that has ended and was read then; `later` is when the last answer of the run comes.
 struct RemovalRun {
     Story story{};
     std::string id = story.submit();
@@ -75,7 +75,7 @@ TEST(Removal, IsNoticedWhenAReadMissesAJobTooEarly) {
     EXPECT_TRUE(breaks_i30(run.story)) << "by the end it would have been due";
 }
 
-// Whatever else was done to the job, or to others because of it.
+// A removed job breaks no other rule, with requests of many kinds about it and its dependents.
 TEST(Removal, IsNoHarmToAnyOtherRule) {
     Story story;
     const std::string id = story.submit();
@@ -148,5 +148,5 @@ TEST(Removal, IsNoticedWhileAJobThatDependsOnItHasNotEnded) {
     }
 }
 
-}  // namespace
+}  // namespace removal_rules_test
 }  // namespace sluice::checker

@@ -1,4 +1,4 @@
-// What workers reported and clients canceled is what the history says.
+// Reports of workers and cancels of clients agree with the history.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ const Json& body_of(const Operation& operation) {
     return member_of(operation.args, "body");
 }
 
-// The event by which the history keeps what this lease's worker said at its end.
+// The event with the last message of this lease's worker.
 const Event* kept(const Job& job, const Lease& lease) {
     for (const Event& event : job.events) {
         if (event.lease == lease.id && event.type != "claimed" && event.is_by_worker()) {
@@ -64,7 +64,7 @@ std::set<std::string> perhaps_canceled(const Evidence& evidence) {
     return jobs;
 }
 
-// A job that is canceled was canceled by someone.
+// A canceled job was canceled by a client or for a dependency.
 void look_at_causes(const Evidence& evidence, Row& row) {
     const std::set<std::string> by_clients = perhaps_canceled(evidence);
     for (const auto& [id, job] : evidence.jobs) {
@@ -86,6 +86,20 @@ void look_at_cancel(const Job& job, const Operation& cancel, const Limits& limit
 }
 
 using Times = std::map<std::string, Time>;
+
+// Whether a report after the cancel repeats one from before it that gave the job another attempt.
+// Such a report gets the answer of the first one, which its worker may not have received.
+bool repeats_a_retry(const Evidence& evidence, const Job& job, const Operation& report,
+                     Time canceled) {
+    const auto lease = evidence.leases.find(report.lease);
+    if (lease == evidence.leases.end()) return false;
+    const Event* event = kept(job, lease->second);
+    if (event == nullptr || event->type != "retried") return false;
+    const auto& spoken = lease->second.spoken;
+    return std::any_of(spoken.begin(), spoken.end(), [&](const Operation* said) {
+        return said->op == "report" && said->t0 <= canceled && body_of(*said) == body_of(report);
+    });
+}
 
 // By job: when its first accepted cancel was answered.
 Times accepted_cancels(const Evidence& evidence) {
@@ -142,7 +156,7 @@ void repeated_reports(const Evidence& evidence, const Limits& limits, Row& row) 
     }
 }
 
-// An accepted cancel ends the job as canceled, its worker hears of it in its next heartbeat, and no
+// An accepted cancel ends the job as canceled, its worker is told in its next heartbeat, and no
 // success is accepted any more. A cancel is refused only when the job had ended otherwise.
 void cancels_hold(const Evidence& evidence, const Limits& limits, Row& row) {
     look_at_causes(evidence, row);
@@ -158,7 +172,9 @@ void cancels_hold(const Evidence& evidence, const Limits& limits, Row& row) {
                        "its heartbeat did not tell of the cancel");
         }
         if (operation.is_ok("report")) {
-            row.expect(text(body_of(operation), "outcome") == "canceled", operation.lease,
+            row.expect(text(body_of(operation), "outcome") == "canceled" ||
+                           repeats_a_retry(evidence, *job, operation, at->second),
+                       operation.lease,
                        "another report was accepted after the cancel");
         }
     }

@@ -3,7 +3,7 @@
 #include "checker/evidence.hpp"
 #include "checker/verdict.hpp"
 
-// The invariants, one function each. What each demands is said at its definition.
+// The invariants, one function each. Its definition says what it demands.
 namespace sluice::checker {
 
 // submit_rules.cpp
@@ -14,7 +14,7 @@ void replays_are_new_jobs(const Evidence& evidence, const Limits& limits, Row& r
 
 // removal_rules.cpp
 void removals_are_due(const Evidence& evidence, const Limits& limits, Row& row);
-// Whether the job is gone where jobs are removed: whether it should be, the rule above says.
+// Whether the job is gone in a run with removals: the rule above judges whether it should be.
 inline bool may_be_removed(const Evidence& evidence, const Limits& limits, const std::string& id) {
     return limits.retention.count() > 0 && evidence.is_gone(id);
 }
@@ -62,9 +62,9 @@ void nothing_runs_early(const Evidence& evidence, const Limits& limits, Row& row
 
 // dependency_rules.cpp
 void dependencies_first(const Evidence& evidence, const Limits& limits, Row& row);
-// Whether a submit or a batch names jobs that none of its may wait for.
+// Whether a submit or a batch names jobs that none of its jobs may wait for.
 bool asks_the_impossible(const Evidence& evidence, const Operation& operation);
-// Whether it names one that may have been removed before.
+// Whether it names a job that may have been removed before.
 bool asks_for_the_removed(const Evidence& evidence, const Limits& limits,
                           const Operation& operation);
 

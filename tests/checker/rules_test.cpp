@@ -2,7 +2,7 @@
 #include "checker/forged.hpp"
 
 namespace sluice::checker {
-namespace {
+namespace rules_test {
 
 const Fields keyed{{"exclusive_keys", boost::json::array{"k"}}};
 
@@ -299,5 +299,5 @@ TEST(Answer, IsNoticedWhenItTakesTooLong) {
     expect_broken(story, "A2");
 }
 
-}  // namespace
+}  // namespace rules_test
 }  // namespace sluice::checker

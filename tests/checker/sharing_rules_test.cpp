@@ -1,9 +1,8 @@
-// Each invariant on streams, tenants, batches and what follows jobs is noticed when a run breaks
-// it.
+// Each invariant on streams, tenants, batches and followed jobs is noticed when a run breaks it.
 #include "checker/forged.hpp"
 
 namespace sluice::checker {
-namespace {
+namespace sharing_rules_test {
 
 using List = boost::json::array;
 
@@ -15,7 +14,7 @@ Fields& gadget_event(Story& story, std::size_t place) {
     return story.entities.at(0)["events"].as_array().at(place).as_object();
 }
 
-// A job with two log lines that has ended, and a stream of all of it: five things to tell.
+// A job with two log lines that has ended, and a stream of all of it: five items.
 Story streamed(std::int64_t after = 0) {
     Story story;
     const std::string id = story.submit();
@@ -235,5 +234,5 @@ TEST(Dependency, IsNoticedWhenItIsAnotherTenants) {
     expect_clean(refused);
 }
 
-}  // namespace
+}  // namespace sharing_rules_test
 }  // namespace sluice::checker

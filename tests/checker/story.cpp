@@ -25,7 +25,7 @@ Story::Chapter& Story::of(const std::string& lease) {
     return jobs.at(lease.substr(0, lease.find('-')));
 }
 
-// An operation takes two milliseconds, and what it does happens in the middle.
+// An operation takes two milliseconds, and its effect happens in the middle.
 Fields& Story::done(const std::string& op, Fields args, int status, Json result) {
     args["tenant"] = tenant_;
     record.push_back({{"op", op},
@@ -192,11 +192,10 @@ void Story::cancel_for_dependency(const std::string& job) {
     step(job, "canceled", "canceled", "", "engine");
 }
 
-Fields& Story::repeat() {
-    Fields again = record.back();
-    again["t0"] = (now_ - 1) * 1000;
-    again["t1"] = (now_ + 1) * 1000;
-    record.push_back(std::move(again));
+Fields& Story::repeat(Fields operation) {
+    operation["t0"] = (now_ - 1) * 1000;
+    operation["t1"] = (now_ + 1) * 1000;
+    record.push_back(std::move(operation));
     pass(10);
     return record.back();
 }

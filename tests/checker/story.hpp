@@ -10,11 +10,11 @@ namespace sluice::checker {
 
 using Fields = boost::json::object;
 
-// Tells a run in which all is well, step by step, as record and as history, for tests that then
-// change something in it.
+// Builds a correct run, step by step, as record and as history, for tests that then change
+// something in it.
 class Story {
   public:
-    // What a job left; tests change it as they like.
+    // The history of one job; tests change it as they like.
     struct Chapter {
         Fields fields{};
         std::vector<Fields> events{};
@@ -25,12 +25,12 @@ class Story {
     std::map<std::string, Chapter> jobs{};
     std::vector<Fields> entities{};
 
-    // For whom all that follows is done.
+    // Sets the tenant of all further steps.
     void act_for(const std::string& tenant) { tenant_ = tenant; }
 
     void pass(int milliseconds) { now_ += milliseconds; }
 
-    // What clients do. Submits and replays return the id of the new job.
+    // Requests of clients. Submits and replays return the id of the new job.
     std::string submit(Fields body = {}, const std::string& key = "");
     void cancel(const std::string& job);
     std::string replay(const std::string& job);
@@ -41,23 +41,24 @@ class Story {
     void batch(const std::string& key);
     // A job that moves the one gadget of the story; it succeeds.
     std::string tend();
-    // Somebody of another tenant asks for this job in vain.
+    // A client of another tenant asks for this job in vain.
     void ask_from_elsewhere(const std::string& job);
 
-    // What workers do. A claim returns the lease.
+    // Messages of workers. A claim returns the lease.
     std::string claim(const std::string& job, int term_ms = 1000);
     void heartbeat(const std::string& lease, int term_ms = 1000);
     void log(const std::string& lease);
     void report(const std::string& lease, const std::string& outcome, Fields body = {});
     void release(const std::string& lease);
 
-    // What the engine does by itself.
+    // Steps that the engine takes by itself.
     void expire(const std::string& lease);
     void time_out(const std::string& job);
     void cancel_for_dependency(const std::string& job);
 
-    // The last operation, again.
-    Fields& repeat();
+    // Repeats the last operation, or an earlier one.
+    Fields& repeat() { return repeat(record.back()); }
+    Fields& repeat(Fields operation);
     Fields& last() { return record.back(); }
 
     Verdict judge() const;

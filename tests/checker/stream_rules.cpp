@@ -28,7 +28,7 @@ bool is_event(const Json& item, const Event& event) {
            number(item, "attempt") == event.attempt;
 }
 
-// Whether this is what the history tells after its first `events` events and `lines` log lines.
+// Whether the items are those of the history after its first `events` events and `lines` log lines.
 bool goes_on_after(const boost::json::array& items, const Job& job, std::size_t events,
                    std::size_t lines) {
     for (const Json& item : items) {
@@ -43,7 +43,7 @@ bool goes_on_after(const boost::json::array& items, const Job& job, std::size_t 
     return true;
 }
 
-// The place is known as the sum of the two numbers only.
+// Of the position only the sum of the two numbers is known.
 bool is_told_by_history(const boost::json::array& items, const Job& job, std::int64_t after) {
     const auto sum = static_cast<std::size_t>(after);
     const std::size_t most = std::min(sum, job.events.size());
@@ -67,16 +67,16 @@ void look_at_ids(const Operation& stream, Row& row) {
     }
 }
 
-// What one id stands for.
+// The item of one id.
 std::string told(const Json& item) {
     return is_log(item)
                ? "log " + text(item, "message")
                : text(item, "type") + " in attempt " + std::to_string(number(item, "attempt"));
 }
 
-// By job and id: what a stream told there.
+// By job and id: the item that a stream had there.
 using Told = std::map<std::string, std::map<std::int64_t, std::string>>;
-// By job: the id of the event that ended it, where a stream told it.
+// By job: the id of the event that ended it, where a stream had it.
 using Ends = std::map<std::string, std::int64_t>;
 
 void look_at_agreement(const Operation& stream, Told& all, Ends& ends, Row& row) {
@@ -90,7 +90,7 @@ void look_at_agreement(const Operation& stream, Told& all, Ends& ends, Row& row)
     }
 }
 
-// One that asks from the end on is told that nothing comes, and nobody else is.
+// A stream that begins at the end is told that nothing comes, and no other stream is.
 void look_at_end(const Operation& stream, const Job& job, const Ends& ends, Row& row) {
     const std::int64_t after = number(stream.args, "after");
     const auto end = ends.find(stream.job);
@@ -107,8 +107,8 @@ void look_at_end(const Operation& stream, const Job& job, const Ends& ends, Row&
 
 }  // namespace
 
-// From where it was asked to go on, a stream tells what the history tells there: ids without gap or
-// repeat, every stream the same at the same id, the end once and last. After the end nothing comes.
+// From its start position on, a stream has the items of the history: ids without gap or repeat,
+// every stream the same at the same id, the end once and last. After the end nothing comes.
 void streams_tell_all(const Evidence& evidence, const Limits& limits, Row& row) {
     Told all;
     Ends ends;

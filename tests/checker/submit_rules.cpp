@@ -1,4 +1,4 @@
-// What clients asked for is there, once, and nothing else is.
+// The jobs that clients submitted exist, once, and no others.
 #include <map>
 #include <set>
 
@@ -56,7 +56,7 @@ void look_at_key(const std::string& key, const Requests& requests, Row& row) {
     }
 }
 
-// Whatever was read of a job that is as it was at the end, before its replay or after, is the same.
+// All reads of the source, before its replay and after, are the same.
 void look_at_source(const Evidence& evidence, const Job& source, Row& row) {
     for (const Operation& operation : evidence.operations) {
         if (operation.job != source.id || !operation.is_ok("read")) continue;
@@ -67,8 +67,8 @@ void look_at_source(const Evidence& evidence, const Job& source, Row& row) {
 
 }  // namespace
 
-// Every submit that was acknowledged is found with what was sent; submits without a key that were
-// acknowledged made a job each.
+// Every acknowledged submit is found with its fields; acknowledged submits without a key made a job
+// each.
 void no_lost_submit(const Evidence& evidence, const Limits& limits, Row& row) {
     std::set<std::string> ids;
     for (const Operation& operation : evidence.operations) {
@@ -80,7 +80,7 @@ void no_lost_submit(const Evidence& evidence, const Limits& limits, Row& row) {
     }
 }
 
-// Every job was asked for, and no mark has more jobs than requests that may have made one.
+// Every job was requested, and no mark has more jobs than requests that may have made one.
 void nothing_from_nowhere(const Evidence& evidence, const Limits& limits, Row& row) {
     std::map<std::string, std::set<std::string>> asked;  // by mark or source: distinct requests
     std::size_t unkeyed = 0;
@@ -133,7 +133,7 @@ void one_job_per_key(const Evidence& evidence, const Limits&, Row& row) {
 }
 
 // A replay is a new job with its source's payload and no dependencies; the source had ended, and
-// nothing of it changes. A replay is refused only while its source has not ended.
+// does not change. A replay is refused only while its source has not ended.
 void replays_are_new_jobs(const Evidence& evidence, const Limits& limits, Row& row) {
     for (const Operation& operation : evidence.operations) {
         if (operation.op != "replay" || operation.outcome == Outcome::info) continue;

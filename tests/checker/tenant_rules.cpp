@@ -1,4 +1,4 @@
-// Tenants: nothing of one is ever told to another.
+// Tenants: no answer to one has data of another.
 #include <cctype>
 #include <functional>
 #include <map>
@@ -42,7 +42,7 @@ void each_id(std::string_view text, const std::function<void(std::string_view)>&
     }
 }
 
-// What a client says itself may come back to it: "there is no job …".
+// A client's own words may come back to it: "there is no job …".
 bool was_said(const Operation& operation, std::string_view word) {
     return serialize(operation.args).find(word) != std::string::npos;
 }
@@ -64,8 +64,8 @@ void look_at_answer(const Operation& operation, const Owners& owners, Row& row) 
 
 }  // namespace
 
-// No mark and no id of one tenant's jobs is in what another was told, in answers and in streams;
-// and whoever asks about another's job is told that there is none.
+// No mark and no id of one tenant's jobs is in an answer to another, or in its streams; and a
+// request about another's job is answered that there is none.
 void tenants_are_apart(const Evidence& evidence, const Limits&, Row& row) {
     const Owners owners = all_owners(evidence);
     for (const Operation& operation : evidence.operations) {

@@ -1,4 +1,4 @@
-// What must not come before its time, and what must come by it.
+// Steps that must not come before their time, and steps that must come by it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 using Milliseconds = std::chrono::milliseconds;
 
-// Times in the history lost what is below a millisecond.
+// Times in the history are cut to milliseconds.
 constexpr Milliseconds rounding{1};
 
 // The longest term that any claim of the run asked for.
@@ -34,7 +34,7 @@ std::vector<Time> renewals(const Evidence& evidence, const Limits& limits) {
     return times;
 }
 
-// The latest moment at which this lease can have ended, whatever heartbeats got through.
+// The latest moment at which this lease can have ended, whatever heartbeats were accepted.
 Time latest_end(const Lease& lease, const std::vector<Time>& renewed, Span term) {
     Time latest = lease.claimed->at + term;
     for (const Operation* said : lease.spoken) {
@@ -58,8 +58,8 @@ void look_at_start(const Evidence& evidence, const Event& claimed, Time due, con
                fmt::format("was given {} us early", (due - given->t1).count()));
 }
 
-// The engine is believed to have timed out this attempt before its time when the worker heard of it
-// too soon by its own clock. Nodes follow a clock that was set by a hundredth of the time.
+// The engine has timed out this attempt too early when the worker was told so too early by its own
+// clock. Nodes follow a clock that was set by a hundredth of the time.
 void look_at_stop(const Evidence& evidence, const Event& timed_out, Milliseconds timeout,
                   const Limits& limits, Row& row) {
     const auto lease = evidence.leases.find(timed_out.lease);
@@ -75,8 +75,8 @@ void look_at_stop(const Evidence& evidence, const Event& timed_out, Milliseconds
 
 }  // namespace
 
-// A job that runs longer than its timeout is ended soon, and none is timed out sooner. A store that
-// one node has for itself knows no clock but that node's, which may be another after a restart.
+// A job that runs longer than its timeout is ended soon, and none is timed out sooner. A store of a
+// single node knows only that node's clock, which may be another after a restart.
 void deadlines(const Evidence& evidence, const Limits& limits, Row& row) {
     for (const auto& [id, job] : evidence.jobs) {
         const Milliseconds timeout(number(job.fields, "timeout_ms"));
@@ -102,7 +102,7 @@ void deadlines(const Evidence& evidence, const Limits& limits, Row& row) {
     }
 }
 
-// Every job has ended and let go of its lease, and no lease stayed for long after its end.
+// Every job has ended and its lease is closed, and no lease stayed for long after its end.
 void everything_ends(const Evidence& evidence, const Limits& limits, Row& row) {
     for (const auto& [id, job] : evidence.jobs) {
         row.expect(is_final(job.state), id, "is " + job.state + " after the drain");
@@ -119,8 +119,8 @@ void everything_ends(const Evidence& evidence, const Limits& limits, Row& row) {
     }
 }
 
-// A delay that was asked for counts from the request at least, and no claim comes, nor is it
-// answered, before the time that the submit's answer named or a retry is due.
+// A requested delay counts from the request at least, and no claim takes the job, nor is it
+// answered with it, before the time in the submit's answer or the time of a retry.
 void nothing_runs_early(const Evidence& evidence, const Limits& limits, Row& row) {
     std::map<std::string, Time> first_sent;  // by mark
     std::map<std::string, Time> answered;    // by job

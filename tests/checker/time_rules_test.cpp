@@ -2,7 +2,7 @@
 #include "checker/forged.hpp"
 
 namespace sluice::checker {
-namespace {
+namespace time_rules_test {
 
 TEST(Deadline, IsNoticedWhenItComesEarly) {
     Story story;
@@ -142,5 +142,5 @@ TEST(EarlyClaim, IsNoticedBeforeARetryIsDue) {
     expect_broken(story, "I17");
 }
 
-}  // namespace
+}  // namespace time_rules_test
 }  // namespace sluice::checker

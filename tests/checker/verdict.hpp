@@ -15,7 +15,7 @@ struct Limits {
     // Between the engine's clock, which may be that of several nodes, and the clients'.
     std::chrono::microseconds clocks = std::chrono::milliseconds(5);
     // Between the moment at which something is due (a lease's end, a deadline) and the engine's
-    // dealing with it, nodes dying meanwhile.
+    // dealing with it, also when nodes die meanwhile.
     std::chrono::microseconds lateness = std::chrono::seconds(15);
     // The longest that a request may take beyond the time it asked to wait.
     std::chrono::microseconds answer = std::chrono::seconds(10);
@@ -26,16 +26,16 @@ struct Limits {
     bool strict_order = false;
     // How far the clocks by which nodes judge leases are apart, whatever their wall clocks show.
     std::chrono::microseconds judges = std::chrono::milliseconds(5);
-    // The network said some requests twice, the second time later. What was refused may have been
+    // The network sent some requests twice, the second time later. A refused request may have been
     // done then.
     bool repeated_requests = false;
     // Wall clocks were set meanwhile: times of the history tell nothing about one another or about
-    // clients' times. What clients know by their own clock still counts.
+    // clients' times. Intervals by the clients' own clock still count.
     bool clock_steps = false;
-    // For how long jobs that succeeded are kept; zero: for ever, as all others are. What became of
-    // a job that is gone only the rule on removals can judge; the others pass over it.
+    // For how long jobs that succeeded are kept; zero: for ever, as all others are. Only the rule
+    // on removals can judge a job that is gone; the others pass over it.
     std::chrono::microseconds retention{};
-    // For how long an idempotency key stands for its jobs, which stay as long.
+    // For how long an idempotency key refers to its jobs, which stay as long.
     std::chrono::microseconds key_memory = std::chrono::hours(24);
 };
 
@@ -44,12 +44,12 @@ struct Finding {
     std::string what{};
 };
 
-// What became of one invariant.
+// The result of one invariant.
 class Row {
   public:
     Row(std::string_view id, std::string_view title) : id_(id), title_(title) {}
 
-    // Counts a case; one that does not hold is a finding.
+    // Counts a case; a case that does not hold is a finding.
     void expect(bool holds, std::string_view where, std::string_view what) {
         ++cases_;
         if (!holds) findings_.push_back({std::string(where), std::string(what)});
@@ -67,7 +67,7 @@ class Row {
     std::vector<Finding> findings_;
 };
 
-// What the count of jobs that were known and are not in the history is called.
+// The name of the count of jobs that were known and are not in the history.
 inline constexpr const char* removed_jobs = "jobs that are gone";
 
 struct Verdict {
@@ -76,7 +76,7 @@ struct Verdict {
 
     bool is_clean() const;
     std::vector<std::string> broken() const;    // the ids of the rows with findings
-    std::vector<std::string> unlooked() const;  // the ids of the rows that looked at nothing
+    std::vector<std::string> unlooked() const;  // the ids of the rows without a case
 
     // The counts, a line per invariant, and the first findings of each.
     std::string table() const;

@@ -11,8 +11,8 @@
 
 namespace sluice::e2e {
 
-// The contract of apps as one user speaks it; without a name, as the operator of the machine.
-// Paths go on after /api/apps. What must not be refused throws, with the answer, when it is.
+// The contract of apps as one user calls it; without a name, as the operator of the machine. Paths
+// are relative to /api/apps. Helper calls throw, with the answer, when they are refused.
 class AppsApi {
   public:
     explicit AppsApi(std::uint16_t port, std::string user = {});
@@ -37,10 +37,10 @@ class AppsApi {
     std::string user_;
 };
 
-// Expects {"error":{code, message, request_id}}, and gives the message.
+// Expects {"error":{code, message, request_id}}, and returns the message.
 std::string expect_error(const Response& response, int status, std::string_view code);
 
-// The ids of what a list holds.
+// The ids of the items of a list.
 std::vector<std::string> ids_of(const List& items);
 
 // An engine of its own, an app with a member of each role, and a worker.
@@ -55,12 +55,12 @@ class AppsTest : public testing::Test {
     // ── jobs ──
     Json job(const std::string& id) { return operator_.read(path("/jobs/" + id)); }
     std::string job_state(const std::string& id) { return text(job(id), "state"); }
-    // Enqueues one for the app by the native API, with these fields.
+    // Enqueues a job for the app by the native API, with these fields.
     std::string enqueue(const std::string& type, Fields fields = {});
-    // Claims the next one of a type, which must be there.
+    // Claims the next job of a type, which must exist.
     Json claim(const std::string& type);
     bool is_claimable(const std::string& type);
-    // Claims the next one and reports; answers its id.
+    // Claims the next job and reports; returns its id.
     std::string succeed(const std::string& type, const Fields& result = {});
     std::string fail(const std::string& type, bool retryable = false);
 

@@ -8,7 +8,7 @@
 #include "conformance/apps.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace apps_acceptance_test {
 
 class AppsAcceptance : public AppsTest {
   protected:
@@ -16,7 +16,7 @@ class AppsAcceptance : public AppsTest {
         return path("/environments/" + text(environment, "id") + action);
     }
 
-    // The job that a call has enqueued waits; nobody has begun with it.
+    // The job that a call has enqueued waits; no worker has claimed it.
     void expect_waiting(const std::string& id, const std::string& type) {
         const Json waiting = job(id);
         EXPECT_EQ(text(waiting, "job_type"), type);
@@ -215,7 +215,7 @@ TEST_F(AppsAcceptance, CleanShutdown) {
                         {"payload", {{"changeset_id", "c"}}}};
     const std::string in_flight = submitter.submit_id(wanted);
     const std::string waiting = submitter.submit_id(wanted);
-    // Its first line tells that it is under way; one that was only claimed is given back.
+    // Its first line shows that it runs; a job that was only claimed is given back.
     ASSERT_TRUE(eventually([&] { return client.total(jobs + "/" + in_flight + "/logs") > 0; }));
 
     EXPECT_EQ(runner->stop(), 0);
@@ -322,5 +322,5 @@ TEST_F(AppsAcceptance, MigrationExecutionMetadataIsPersisted) {
     EXPECT_FALSE(flag(after.read(in(production, "/drift")), "drifted"));
 }
 
-}  // namespace
+}  // namespace apps_acceptance_test
 }  // namespace sluice::e2e

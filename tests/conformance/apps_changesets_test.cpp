@@ -2,7 +2,7 @@
 #include "conformance/apps.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace apps_changesets_test {
 
 class AppsChangesets : public AppsTest {
   protected:
@@ -193,5 +193,5 @@ TEST_F(AppsChangesets, MoveToDraftTakesThemBack) {
     EXPECT_EQ(text(author.act(changeset_path(changeset, "submit")), "state"), "submitted");
 }
 
-}  // namespace
+}  // namespace apps_changesets_test
 }  // namespace sluice::e2e

@@ -1,12 +1,12 @@
-// Seed 000 as its client speaks it: its own words, and members that nobody here knows.
+// Seed 000 as its client calls it: with its own texts, and with members that are unknown here.
 #include "conformance/apps.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace apps_client_test {
 
 class AppsClient : public AppsTest {
   protected:
-    // Sends a request of a user, byte for byte. The path goes on after /api/apps.
+    // Sends a request of a user, byte for byte. The path is relative to /api/apps.
     Response send(const std::string& user, const std::string& path, const std::string& body,
                   const std::string& verb = "POST") {
         Headers headers{{"X-Sluice-User", user}, {"Accept", "application/json"}};
@@ -126,7 +126,7 @@ TEST_F(AppsClient, QueueingStartsMsuiteMergeOnceAndPublishAsksForThatOfTheReleas
     sent("mia", release_path(release, "publish"), "", 200);
 }
 
-// From an app to a release that is deployed everywhere, with nothing but what its client sends.
+// From an app to a release that is deployed everywhere, with only the requests of its client.
 TEST_F(AppsClient, PlaysTheStagedFlowFromAnAppToDeployedFull) {
     app = text(sent("zoe", "",
                     R"({"name":"till","repo_path":"group/till.git","integration_branch":"main",)"
@@ -197,5 +197,5 @@ TEST_F(AppsClient, PlaysTheStagedFlowFromAnAppToDeployedFull) {
     EXPECT_EQ(author.total(path("/jobs?state=failed&type=msuite_merge")), 0);
 }
 
-}  // namespace
+}  // namespace apps_client_test
 }  // namespace sluice::e2e

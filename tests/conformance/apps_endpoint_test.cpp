@@ -1,8 +1,8 @@
-// Seed 000, section 5 and the API cases of section 9: what clients read about jobs.
+// Seed 000, section 5 and the API cases of section 9: requests of clients about jobs.
 #include "conformance/apps.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace apps_endpoint_test {
 
 class AppsEndpoint : public AppsTest {
   protected:
@@ -247,5 +247,5 @@ TEST_F(AppsEndpoint, AdminsSeeTheJobsOfAProjectThatIsNoApp) {
     EXPECT_EQ(author.get("/" + project + "/jobs/" + id).status, 404);
 }
 
-}  // namespace
+}  // namespace apps_endpoint_test
 }  // namespace sluice::e2e

@@ -2,7 +2,7 @@
 #include "conformance/apps.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace apps_environments_test {
 
 class AppsEnvironments : public AppsTest {
   protected:
@@ -318,5 +318,5 @@ TEST_F(AppsTempEnvironments, WhoseProvisioningFailsAreFailed) {
     }
 }
 
-}  // namespace
+}  // namespace apps_environments_test
 }  // namespace sluice::e2e

@@ -2,7 +2,7 @@
 #include "conformance/apps.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace apps_gates_test {
 
 class AppsGates : public AppsTest {
   protected:
@@ -190,5 +190,5 @@ TEST_F(AppsGates, TheStreamTellsWhenAGateOpensAndWhenItClosesAgain) {
     EXPECT_FALSE(review_is_open());
 }
 
-}  // namespace
+}  // namespace apps_gates_test
 }  // namespace sluice::e2e

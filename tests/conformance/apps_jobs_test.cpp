@@ -4,7 +4,7 @@
 #include "conformance/apps.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace apps_jobs_test {
 
 class AppsJobs : public AppsTest {
   protected:
@@ -229,5 +229,5 @@ TEST_F(AppsJobs, LogsOfEveryAttemptAreKept) {
     EXPECT_EQ(messages(id), (std::vector<std::string>{"first attempt", "second attempt"}));
 }
 
-}  // namespace
+}  // namespace apps_jobs_test
 }  // namespace sluice::e2e

@@ -4,12 +4,12 @@
 #include "conformance/apps.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace apps_race_test {
 
 constexpr int callers = 100;
 constexpr int calls_each = 40;
 
-// What all calls of one race got.
+// The answers to all calls of one race.
 struct Tally {
     std::atomic<int> passed{0};
     std::atomic<int> passed_early{0};  // before the check was even reported
@@ -62,7 +62,7 @@ class AppsRaces : public AppsTest {
         EXPECT_GE(tally.refused, 1);
     }
 
-    // The last change of something is not older than the end of the check that it had to wait for.
+    // The last change of the entity is not older than the end of the check that it had to wait for.
     void expect_after(const Json& entity, const std::string& job_id) {
         EXPECT_GE(text(entity, "updated_at"), text(job(job_id), "completed_at"));
     }
@@ -161,5 +161,5 @@ TEST_F(AppsRaces, AHundredDeployCallsMakeOneDeploymentWhichStartsAfterItsCheck) 
     // was begun, which may be some milliseconds before that of a step it had to wait for.
 }
 
-}  // namespace
+}  // namespace apps_race_test
 }  // namespace sluice::e2e

@@ -1,10 +1,10 @@
-// The facts about releases and what becomes of what is still queued.
+// The facts about releases, and about changesets that stay queued.
 #include <algorithm>
 
 #include "conformance/apps.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace apps_releases_test {
 
 class AppsReleases : public AppsTest {
   protected:
@@ -173,5 +173,5 @@ TEST_F(AppsReleases, AreDeployedPartlyThenFullyThenRolledBack) {
     EXPECT_EQ(text(manager.act(release_path(release, "rollback")), "state"), "rolled_back");
 }
 
-}  // namespace
+}  // namespace apps_releases_test
 }  // namespace sluice::e2e

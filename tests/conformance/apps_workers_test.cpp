@@ -2,15 +2,15 @@
 #include "conformance/apps.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace apps_workers_test {
 
 std::string executor(const std::string& type, const std::string& settings) {
     return "[job_types." + type + "]\nmax_attempts = 1\n[job_types." + type +
            ".executor]\nkind = \"msuite\"\n" + settings + "\n";
 }
 
-// Simulated checks: submit passes, merge does not. The real one of deploy is a command that answers
-// with what it was told. A type that the runner takes, and nobody knows, has no worker.
+// Simulated checks: submit passes, merge does not. The real check of deploy is a command that
+// answers with its input. A type that the runner takes, but that is unknown, has no worker.
 std::string workers_config() {
     return executor("msuite_submit", "simulate = {}") +
            executor("msuite_merge", "simulate = {pass = false, failures = [\"prices\"]}") +
@@ -87,5 +87,5 @@ TEST_F(AppsWorkers, JobWithoutARegisteredWorkerFails) {
     EXPECT_EQ(text(failed, "error_message"), "no worker registered for job type temp_env_expire");
 }
 
-}  // namespace
+}  // namespace apps_workers_test
 }  // namespace sluice::e2e

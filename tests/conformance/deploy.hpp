@@ -8,7 +8,7 @@
 
 namespace sluice::e2e {
 
-// What the deploy contract answers: {"code","message","data"}.
+// An answer of the deploy contract: {"code","message","data"}.
 struct DeployAnswer {
     int status = 0;  // of HTTP
     int code = 0;
@@ -22,8 +22,8 @@ struct DeployAnswer {
 
 DeployAnswer deploy_answer(const Response& response);
 
-// The deploy contract as its users speak it. What it creates carries a label of its own, which its
-// runners have, so that tests which share an engine do not meet. One thread.
+// The deploy contract as its users call it. The jobs that it creates carry a label of its own,
+// which its runners have, so that tests which share an engine do not meet. One thread.
 class DeployApi {
   public:
     explicit DeployApi(std::uint16_t port, Headers headers = {})
@@ -88,7 +88,7 @@ void expect_code(const DeployAnswer& answer, int code);
 // Code 409 over HTTP 200, with the job and its status in the data.
 void expect_stop(const DeployAnswer& answer, const std::string& status);
 
-// What every test of jobs starts with: an engine that they share.
+// The base of every test of jobs: an engine that they share.
 class DeployTest : public testing::Test {
   protected:
     DeployApi api{shared_engine("sqlite").port()};

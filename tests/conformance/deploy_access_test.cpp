@@ -1,8 +1,8 @@
-// Seed 004, 5.0: who may ask for what, and how refusals look.
+// Seed 004, 5.0: permissions of callers, and the form of refusals.
 #include "conformance/deploy.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace deploy_access_test {
 
 constexpr const char* id = "66f0000000000000000000ff";
 
@@ -155,5 +155,5 @@ TEST(DeployAccess, WhatReachesNoHandlerIsRefusedInTheEnvelope) {
               403);
 }
 
-}  // namespace
+}  // namespace deploy_access_test
 }  // namespace sluice::e2e

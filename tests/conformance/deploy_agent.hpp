@@ -8,8 +8,7 @@
 
 namespace sluice::e2e {
 
-// The agent of a runtime node, on a socket: it answers what it was told to, and keeps what it was
-// sent.
+// The agent of a runtime node, on a socket: sends the configured answer, and keeps the requests.
 class RuntimeAgent {
   public:
     explicit RuntimeAgent(std::string answer = R"({"stopped":true,"container":"rt-1"})",
@@ -27,7 +26,7 @@ class RuntimeAgent {
     client::ScriptedServer server_;
 };
 
-// Registers the node as its agent does, in its own words.
+// Registers the node as its agent does, with the agent's own request.
 inline DeployAnswer register_agent(DeployApi& api, const std::string& name,
                                    const std::string& agent_url) {
     return deploy_answer(api.http.post(

@@ -1,10 +1,10 @@
-// Facts about 004: what is done about whole apps, against the HTTP agent of a runtime node.
+// Facts about 004: requests about whole apps, with the HTTP agent of a runtime node.
 #include <future>
 
 #include "conformance/deploy_agent.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace deploy_apps_test {
 
 constexpr const char* with_agent = "runtime-agent.token = \"rt-token-7\"";
 
@@ -197,5 +197,5 @@ TEST_F(DeployApps, CleanupPurgesAlsoWhenTheAgentFails) {
         << "it is on no node any more";
 }
 
-}  // namespace
+}  // namespace deploy_apps_test
 }  // namespace sluice::e2e

@@ -5,7 +5,7 @@
 #include "conformance/deploy.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace deploy_jobs_test {
 
 using DeployJobs = DeployTest;
 
@@ -270,5 +270,5 @@ TEST_F(DeployJobs, EveryStepIsKeptWithWhoTookIt) {
     EXPECT_EQ(text(native.events(other).at(2), "actor"), "anonymous");
 }
 
-}  // namespace
+}  // namespace deploy_jobs_test
 }  // namespace sluice::e2e

@@ -1,11 +1,11 @@
-// Seed 004: what becomes of jobs whose runners go silent, run too long, or are told to stop; and of
-// all of them when the engine dies.
+// Seed 004: jobs whose runners go silent, run too long, or are told to stop; and all jobs when the
+// engine dies.
 #include <thread>
 
 #include "conformance/deploy.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace deploy_leases_test {
 
 using DeployLeases = DeployTest;
 
@@ -139,5 +139,5 @@ TEST(DeployConfigured, NothingIsLostWhenTheEngineDies) {
     expect_code(api.create({{"appId", "a"}}), 200);
 }
 
-}  // namespace
+}  // namespace deploy_leases_test
 }  // namespace sluice::e2e

@@ -1,12 +1,12 @@
-// Seed 004, runtime nodes: who is healthy, where apps go, and how admins move them.
+// Seed 004, runtime nodes: which are healthy, which apps are on them, and how admins move apps.
 #include <set>
 
 #include "conformance/deploy.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace deploy_nodes_test {
 
-// Nodes are everybody's, so each test has an engine of its own.
+// All tests would share the nodes, so each has an engine of its own.
 class DeployNodes : public testing::Test {
   protected:
     DeployAnswer admin(const std::string& path, const Fields& body) {
@@ -310,5 +310,5 @@ TEST(DeployRunnersList, TellsWhoWasSeenAndIsOnline) {
     EXPECT_EQ(text(runner("busy"), "health"), "HEALTHY") << "and so does a report";
 }
 
-}  // namespace
+}  // namespace deploy_nodes_test
 }  // namespace sluice::e2e

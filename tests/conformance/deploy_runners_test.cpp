@@ -4,10 +4,10 @@
 #include <set>
 
 #include "conformance/deploy.hpp"
-#include "domain/time.hpp"
+#include "domain/values/time.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace deploy_runners_test {
 
 using namespace std::chrono_literals;
 
@@ -331,5 +331,5 @@ TEST_F(DeployRunners, AReportMayCarryAResult) {
     EXPECT_EQ(text(at(api.job(id).data, "result"), "image"), "a@sha256:1");
 }
 
-}  // namespace
+}  // namespace deploy_runners_test
 }  // namespace sluice::e2e

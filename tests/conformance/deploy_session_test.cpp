@@ -1,10 +1,10 @@
-// Facts about 004: one session of the programs in the field, in their own bytes.
+// Facts about 004: one session of the programs in the field, byte for byte.
 #include "conformance/deploy_agent.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace deploy_session_test {
 
-// The control plane's client, the runner and the agent send more than this contract knows.
+// The control plane's client, the runner and the agent send more members than this contract knows.
 class DeploySession : public testing::Test {
   protected:
     DeployAnswer post(const std::string& path, const std::string& body) {
@@ -63,7 +63,7 @@ class DeploySession : public testing::Test {
 };
 
 TEST_F(DeploySession, OfAClientOfTheFieldFromTheFirstHeartbeatToTheCleanup) {
-    // The plane lives, and the agent makes its node known.
+    // The control plane lives, and the agent registers its node.
     const DeployAnswer health = deploy_answer(client.get("/internal/health"));
     EXPECT_EQ(health.code, 200);
     EXPECT_EQ(health.text("service"), "sluice");
@@ -88,7 +88,7 @@ TEST_F(DeploySession, OfAClientOfTheFieldFromTheFirstHeartbeatToTheCleanup) {
     expect_code(report(claimed.id(), "FAILED", R"("heartbeat was refused")"), 409);
     expect_code(report(claimed.id(), "CANCELLED", "null"), 200);
 
-    // The next one goes through.
+    // The next deployment succeeds.
     const DeployAnswer second = create(1001);
     ASSERT_EQ(claim().id(), second.id());
     EXPECT_EQ(run(second.id(), [] {}).size(), 4u);
@@ -110,5 +110,5 @@ TEST_F(DeploySession, OfAClientOfTheFieldFromTheFirstHeartbeatToTheCleanup) {
     EXPECT_TRUE(sent[1].starts_with("POST /agent/apps/delete ")) << sent[1];
 }
 
-}  // namespace
+}  // namespace deploy_session_test
 }  // namespace sluice::e2e

@@ -5,7 +5,7 @@
 namespace sluice::e2e {
 namespace {
 
-void must_be(const Response& response, int status) {
+void must_have_status(const Response& response, int status) {
     if (response.status == status) return;
     throw std::runtime_error("answered " + std::to_string(response.status) + ", not " +
                              std::to_string(status) + ": " + response.body);
@@ -25,7 +25,7 @@ Response JobsApi::try_create(const Fields& fields, const Headers& headers) {
 
 Json JobsApi::create(const Fields& fields) {
     const Response response = try_create(fields);
-    must_be(response, 202);
+    must_have_status(response, 202);
     return parse(response.body);
 }
 
@@ -41,13 +41,13 @@ bool JobsApi::nothing_to_claim() {
 
 std::string JobsApi::run_to_end(const Fields& report) {
     const std::string id = create_id();
-    must_be(worker.report(claim(), report), 200);
+    must_have_status(worker.report(claim(), report), 200);
     return id;
 }
 
 std::string JobsApi::cancelled() {
     const std::string id = create_id();
-    must_be(cancel(id), 200);
+    must_have_status(cancel(id), 200);
     return id;
 }
 
@@ -57,7 +57,7 @@ Response JobsApi::get(const std::string& path, const Headers& headers) {
 
 Json JobsApi::job(const std::string& id) {
     const Response response = get("/" + id);
-    must_be(response, 200);
+    must_have_status(response, 200);
     return parse(response.body);
 }
 
@@ -67,13 +67,13 @@ bool JobsApi::reaches(const std::string& id, const std::string& wanted) {
 
 List JobsApi::logs(const std::string& id) {
     const Response response = get("/" + id + "/logs?limit=1000");
-    must_be(response, 200);
+    must_have_status(response, 200);
     return list(parse(response.body), "logs");
 }
 
 List JobsApi::list_of(const std::string& query) {
     const Response response = get("?" + query);
-    must_be(response, 200);
+    must_have_status(response, 200);
     return list(parse(response.body), "jobs");
 }
 

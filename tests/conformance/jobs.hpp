@@ -43,7 +43,7 @@ class JobsApi {
     Response cancel(const std::string& id, const Fields& fields = {});
     Response replay(const std::string& id, const Fields& fields = {});
 
-    // All that a stream of the job tells, from this event on.
+    // All events of a stream of the job, from this event on.
     std::vector<StreamEvent> stream(const std::string& id, const std::string& last_event_id = {});
 };
 

@@ -5,7 +5,7 @@
 #include "conformance/jobs.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace jobs_list_test {
 
 class JobsList : public JobsTest {
   protected:
@@ -221,5 +221,5 @@ TEST_F(JobsReplay, WithTheSameKeyIsOneJob) {
     EXPECT_EQ(again.body, first.body);
 }
 
-}  // namespace
+}  // namespace jobs_list_test
 }  // namespace sluice::e2e

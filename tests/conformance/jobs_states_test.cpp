@@ -1,8 +1,8 @@
-// Seed 002: the states of a job, what leads from one to the other, and when its times are set.
+// Seed 002: the states of a job, the steps between them, and when its times are set.
 #include "conformance/jobs.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace jobs_states_test {
 
 class JobsStates : public JobsTest {};
 
@@ -220,5 +220,5 @@ TEST_F(JobsTimestamps, CompletedAtIsSetOnCancelled) {
     EXPECT_FALSE(text(jobs.job(running), "completedAt").empty());
 }
 
-}  // namespace
+}  // namespace jobs_states_test
 }  // namespace sluice::e2e

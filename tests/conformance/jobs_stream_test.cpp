@@ -1,8 +1,8 @@
-// Seed 002: the stream of a job, and the logs that it is made of.
+// Seed 002: the stream of a job, and its logs.
 #include "conformance/jobs.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace jobs_stream_test {
 
 class JobsStream : public JobsTest {
   protected:
@@ -53,7 +53,7 @@ TEST_F(JobsStream, TheExampleOfTheDocument) {
     EXPECT_TRUE(stream.ended());
 }
 
-// One session of a client of /api/jobs, in its own bytes, with members that are not known here.
+// One session of a client of /api/jobs, byte for byte, with members that are not known here.
 TEST_F(JobsStream, ASessionOfAClientOfTheField) {
     const std::string body = R"({"action":")" + jobs.action +
                              R"(","input":{"repo":"so1/web","ref":"main"},"priority":"5",)"
@@ -66,7 +66,7 @@ TEST_F(JobsStream, ASessionOfAClientOfTheField) {
     EXPECT_EQ(jobs.ids_of("action=" + jobs.action + "&state=pending&view=compact"),
               std::vector{id});
 
-    // The first run is recalled while it runs, and its worker hears of it.
+    // The first job is canceled while it runs, and its worker is told.
     EventStream first(engine.port(), stream_path(id) + "?follow=true");
     const Json lease = jobs.claim();
     expect_ok(jobs.worker.log(lease, {log_entry("checking out"), log_entry("building")}));
@@ -80,7 +80,7 @@ TEST_F(JobsStream, ASessionOfAClientOfTheField) {
     EXPECT_TRUE(flag(expect_ok(jobs.worker.heartbeat(lease)), "cancel_requested"));
     expect_ok(jobs.worker.report(lease, {{"outcome", "canceled"}}));
 
-    // It is asked for again: a new job, whose stream is resumed after the second line.
+    // It is replayed: a new job, whose stream is resumed after the second line.
     const Response replayed =
         jobs.worker.http.post("/api/jobs/" + id + "/replay", R"({"reason":"again","tab":2})");
     const std::string again = text(expect_ok(replayed, 202), "id");
@@ -224,5 +224,5 @@ TEST_F(JobsLogs, ComeInPages) {
     expect_refused(jobs.get("/" + id + "/logs?tenant=other"), 404, "not_found");
 }
 
-}  // namespace
+}  // namespace jobs_stream_test
 }  // namespace sluice::e2e

@@ -1,9 +1,9 @@
-// POST /api/jobs: what it takes, keeps and refuses.
+// POST /api/jobs: fields that it accepts, keeps and refuses.
 #include "conformance/jobs.hpp"
-#include "domain/time.hpp"
+#include "domain/values/time.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace jobs_submit_test {
 
 std::string in_an_hour() {
     const auto later = std::chrono::system_clock::now() + std::chrono::hours(1);
@@ -108,5 +108,5 @@ TEST_F(JobsSubmit, NamesTheMethodsThatAPathHas) {
     EXPECT_EQ(response.header("Allow"), "POST, GET, HEAD");
 }
 
-}  // namespace
+}  // namespace jobs_submit_test
 }  // namespace sluice::e2e

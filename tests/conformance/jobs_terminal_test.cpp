@@ -2,12 +2,11 @@
 #include "conformance/jobs.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace jobs_terminal_test {
 
 class JobsTerminal : public JobsTest {};
 
-// Everything that could still be said about a job that has ended; refused or not, it changes
-// nothing.
+// Every request that can be made about a job that has ended; refused or not, it changes nothing.
 void say_everything(JobsApi& jobs, const std::string& id, const Json& lease) {
     jobs.worker.heartbeat(lease, {{"progress", 7}});
     for (const char* outcome : {"succeeded", "failed", "canceled", "timed_out"}) {
@@ -272,5 +271,5 @@ TEST_F(JobsQuestions, DeferredWorkWaitsLessThanASecondForAWorkerThatIsFree) {
     EXPECT_LT(number(at(jobs.job(id), "metrics"), "queuedMs"), 1000);
 }
 
-}  // namespace
+}  // namespace jobs_terminal_test
 }  // namespace sluice::e2e

@@ -20,14 +20,14 @@ class SitesTest : public testing::Test {
     Api& api() { return *api_; }
     std::string file(const std::string& name, const std::string& content, bool runs = false);
 
-    // The fields of a job on a site and a node of its own, or with what `more` says.
+    // The fields of a job on a site and a node of its own, changed by `more`.
     static Fields on_site(const std::string& type, const std::string& site,
                           const Fields& more = {});
 
     Json entity(const std::string& kind, const std::string& id);
     std::string site_state(const std::string& id) { return text(entity("site", id), "state"); }
 
-    // A job of this type on the site that a worker has taken.
+    // A job of this type on the site that a worker has claimed.
     Json start(const std::string& type, const std::string& site, const Fields& more = {});
     // A job on the site that has failed for good.
     void fail_for_good(const std::string& site);
@@ -48,7 +48,7 @@ struct SiteType {
 };
 const std::vector<SiteType>& site_types();
 
-// Fails without saying more than that; the job may be tried again.
+// A failure without a reason; the job may be tried again.
 inline Fields failure(bool is_retryable = true) {
     return {{"outcome", "failed"},
             {"error_code", "ANSIBLE_HOST_FAILED"},

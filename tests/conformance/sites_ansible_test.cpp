@@ -2,12 +2,11 @@
 #include "conformance/sites.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace sites_ansible_test {
 
 class SitesAnsible : public SitesTest {
   protected:
-    // A program in the place of ansible-playbook that ends with the code in the payload, after it
-    // has said so.
+    // A program instead of ansible-playbook that prints the code in the payload and ends with it.
     std::string program_that_ends_as_told() {
         return file("playbook.sh",
                     "#!/bin/sh\n"
@@ -126,5 +125,5 @@ TEST_F(SitesAnsible, TheJobsOwnDeadlineEndsTheRunForGood) {
     EXPECT_EQ(site_state("shop"), "failed");
 }
 
-}  // namespace
+}  // namespace sites_ansible_test
 }  // namespace sluice::e2e

@@ -3,7 +3,7 @@
 #include "e2e/work_process.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace sites_cancel_test {
 
 class SitesCancel : public SitesTest {
   protected:
@@ -22,7 +22,7 @@ TEST_F(SitesCancel, OnlyAdminsCancel) {
         const Json job = expect_ok(cancel(id, as("ada")));
         EXPECT_EQ(text(job, "state"), "canceled") << type.name;
     }
-    // The document spells it with two l, and may look for it so.
+    // The document spells it with two l, so clients may filter by that.
     EXPECT_EQ(list(api().get("/api/v1/jobs?state=cancelled"), "jobs").size(), site_types().size());
     const std::string other = api().submit_id({{"type", "greet"}});
     expect_ok(cancel(other, as("eve")));
@@ -96,5 +96,5 @@ TEST_F(SitesCancel, ARunningCommandGetsTheTimeToStop) {
     }));
 }
 
-}  // namespace
+}  // namespace sites_cancel_test
 }  // namespace sluice::e2e

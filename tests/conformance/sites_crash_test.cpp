@@ -6,7 +6,7 @@
 #include "conformance/sites.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace sites_crash_test {
 
 constexpr int sites = 5;
 constexpr int rounds = 8;
@@ -37,13 +37,13 @@ class SitesCrash : public SitesTest {
         ++round_;
     }
 
-    // Every site says of itself what its jobs say of it.
+    // The state of every site agrees with its jobs.
     void expect_agreement() {
         for (int i = 0; i < sites; ++i) {
             const std::string path = "/api/v1/sites/" + site_name(i);
             if (api().http.get(path).status == 404) continue;
             Json site = api().get(path);
-            // A lease may run out between two questions; then both are asked again.
+            // A lease may run out between two reads; then both are repeated.
             for (Json before; before != site; site = api().get(path)) {
                 before = site;
                 disagreement_ = disagreement_of(site, site_name(i));
@@ -108,5 +108,5 @@ TEST_F(SitesCrash, SitesAndJobsAgreeAfterEveryKill) {
     EXPECT_GT(moves(), 2 * rounds) << "too little happened for this to mean anything";
 }
 
-}  // namespace
+}  // namespace sites_crash_test
 }  // namespace sluice::e2e

@@ -1,8 +1,8 @@
-// The native API of what jobs are about: entities of every kind, sites, environments and nodes.
+// The native API of entities: of every kind, sites, environments and nodes.
 #include "conformance/sites.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace sites_entities_test {
 
 class SitesEntities : public SitesTest {};
 
@@ -209,5 +209,5 @@ TEST_F(SitesEntities, AreReachedByTheCommandLine) {
     EXPECT_NE(sluice({"site", "reset", "shop"}).code, 0);
 }
 
-}  // namespace
+}  // namespace sites_entities_test
 }  // namespace sluice::e2e

@@ -2,7 +2,7 @@
 #include "conformance/sites.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace sites_kinds_test {
 
 constexpr const char* dataset = R"(
 [entities.dataset]
@@ -31,7 +31,7 @@ class SitesKinds : public SitesTest {
                        {{"kind", "dataset"}, {"id", "d"}, {"attributes", {{"title", "Rain"}}}}),
                   201);
     }
-    // A job about the dataset that a worker has taken.
+    // A job about the dataset that a worker has claimed.
     Json take(const std::string& type) {
         api().submit({{"type", type}, {"entity_type", "dataset"}, {"entity_id", "d"}});
         return api().claim_one({{"types", List{Json(type)}}});
@@ -164,5 +164,5 @@ TEST_F(SitesKinds, TellThoseWhoWatchWhenAGateOpensOrCloses) {
     EXPECT_TRUE(flag(parse(opened->data), "open"));
 }
 
-}  // namespace
+}  // namespace sites_kinds_test
 }  // namespace sluice::e2e

@@ -7,11 +7,11 @@
 #include <mutex>
 
 #include "conformance/sites.hpp"
-#include "domain/time.hpp"
+#include "domain/values/time.hpp"
 #include "e2e/work_process.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace sites_queue_test {
 
 class SitesQueue : public SitesTest {};
 
@@ -77,7 +77,7 @@ TEST_F(SitesQueue, OnlyOneJobPerNodeAtATime) {
     }
 }
 
-// Workers compete for jobs on few sites and nodes. Each notes what it holds between claim and
+// Workers compete for jobs on few sites and nodes. Each records what it holds between claim and
 // report.
 TEST_F(SitesQueue, TakingALockIsAtomicAndChecksSiteAndNode) {
     serve();
@@ -164,8 +164,8 @@ TEST_F(SitesQueue, LockedByIsHostnameAndPid) {
               std::string(host.data()) + ":" + std::to_string(worker.process().pid()));
 }
 
-// The engine's own runner says, too, which engine it is of: a new process of that engine knows by
-// it which jobs have died with the old one.
+// The name of the engine's own runner includes the engine: by it a new process of that engine knows
+// which jobs have died with the old one.
 TEST_F(SitesQueue, LockedByOfTheEnginesOwnRunnerAlsoNamesTheEngine) {
     serve(
         "node = 7\n[job_types.health_check.executor]\nkind = \"command\"\n"
@@ -180,7 +180,7 @@ TEST_F(SitesQueue, LockedByOfTheEnginesOwnRunnerAlsoNamesTheEngine) {
                                                     std::to_string(engine().process().pid()));
 }
 
-// At least once: what a worker took and did not finish is run again.
+// At least once: a job that a worker claimed and did not finish is run again.
 TEST_F(SitesQueue, AJobWhoseWorkerDiedIsRunAgain) {
     serve();
     const std::string id = api().submit_id(on_site("env_deploy", "shop", {{"backoff", "none"}}));
@@ -195,5 +195,5 @@ TEST_F(SitesQueue, AJobWhoseWorkerDiedIsRunAgain) {
     EXPECT_EQ(site_state("shop"), "active");
 }
 
-}  // namespace
+}  // namespace sites_queue_test
 }  // namespace sluice::e2e

@@ -1,9 +1,9 @@
 // Timeouts, retries and error handling of seed 001.
 #include "conformance/sites.hpp"
-#include "domain/time.hpp"
+#include "domain/values/time.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace sites_retry_test {
 
 using namespace std::chrono_literals;
 
@@ -137,5 +137,5 @@ TEST_F(SitesRetry, AJobThatExceedsItsTimeoutHasFailedWithJobTimeout) {
     EXPECT_EQ(site_state("shop"), "failed");
 }
 
-}  // namespace
+}  // namespace sites_retry_test
 }  // namespace sluice::e2e

@@ -3,7 +3,7 @@
 #include "conformance/sites.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace sites_session_test {
 
 class SitesSession : public SitesTest {
   protected:
@@ -24,7 +24,7 @@ TEST_F(SitesSession, OfAControlPlaneAndTheWorkerOfItsNode) {
               201);
     expect_ok(send("/sites", R"({"id":"shop"})", "ada"), 201);
 
-    // The site is made; a second job on it waits, however many workers ask.
+    // The site is made; a second job on it waits, however many workers claim.
     const std::string on_shop = R"(,"site_id":"shop","node_id":"node-7"})";
     const Json created = expect_ok(
         send("/jobs", R"({"type":"site_create","payload":{"domain":"shop.example.com"})" + on_shop,
@@ -42,7 +42,7 @@ TEST_F(SitesSession, OfAControlPlaneAndTheWorkerOfItsNode) {
     expect_ok(api().succeed(making));
     EXPECT_EQ(site_state("shop"), "active");
 
-    // A failure says why, and is tried again after a minute; meanwhile an admin calls it off.
+    // A failure has a reason, and is tried again after a minute; meanwhile an admin cancels it.
     const Json toggling = take("env_cache_toggle");
     EXPECT_EQ(job_of(toggling), text(toggled, "id"));
     EXPECT_EQ(api().report(toggling, {{"outcome", "failed"}}).status, 422);
@@ -66,5 +66,5 @@ TEST_F(SitesSession, OfAControlPlaneAndTheWorkerOfItsNode) {
     EXPECT_EQ(list(api().get("/api/v1/jobs?site_id=shop&state=succeeded"), "jobs").size(), 2u);
 }
 
-}  // namespace
+}  // namespace sites_session_test
 }  // namespace sluice::e2e

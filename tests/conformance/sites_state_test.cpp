@@ -2,11 +2,11 @@
 #include "conformance/sites.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace sites_state_test {
 
 class SitesState : public SitesTest {
   protected:
-    // What happened to the site, as "action from to" lines.
+    // The events of the site, as "action from to" lines.
     std::vector<std::string> steps(const std::string& site) {
         std::vector<std::string> all;
         for (const Json& event :
@@ -195,5 +195,5 @@ TEST_F(SitesState, TheSiteMovesInTheTransactionOfItsJob) {
     EXPECT_EQ(text(events[2], "at"), text(job, "completed_at"));
 }
 
-}  // namespace
+}  // namespace sites_state_test
 }  // namespace sluice::e2e

@@ -1,11 +1,11 @@
-// How closely each contract reads. Its clients were written for servers that ignore what they do
-// not know and take "30" for 30; the native API, and with it sites, refuses both.
+// How strictly each contract reads. Its clients were written for servers that ignore unknown
+// members and take "30" for 30; the native API, and with it sites, refuses both.
 #include "conformance/apps.hpp"
 #include "conformance/deploy.hpp"
 #include "conformance/jobs.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace tolerant_test {
 
 class AppsReading : public AppsTest {};
 
@@ -106,5 +106,5 @@ TEST(SitesReading, IsStrict) {
     expect_refused(api.http.get("/api/v1/jobs?sort=up"), 400, "malformed");
 }
 
-}  // namespace
+}  // namespace tolerant_test
 }  // namespace sluice::e2e

@@ -1,8 +1,8 @@
 #include "contract/store_contract.hpp"
 
-// ArchiveStore: what has ended, what of it is needed, and its removal.
+// ArchiveStore: ended jobs, which of them are needed, and their removal.
 namespace sluice {
-namespace {
+namespace archive_contract {
 
 constexpr JobId above_all{INT64_MAX};
 
@@ -168,5 +168,5 @@ TEST_P(StoreContract, RollbackUndoesRemove) {
     EXPECT_EQ(store->reader()->events(JobId{1}, 0, 10).size(), 1u);
 }
 
-}  // namespace
+}  // namespace archive_contract
 }  // namespace sluice

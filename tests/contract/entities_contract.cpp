@@ -1,9 +1,9 @@
 #include "contract/store_contract.hpp"
 
-// EntityReader and EntityStore. What sessions of several stores do to each other is in
-// infrastructure/postgres/entity_sharing_test.cpp.
+// EntityReader and EntityStore. Sessions of several stores that meet are in
+// infrastructure/postgres/store/entity_sharing_test.cpp.
 namespace sluice {
-namespace {
+namespace entities_contract {
 
 using Keys = std::vector<EntityKey>;
 using Numbers = std::vector<std::int64_t>;
@@ -210,7 +210,7 @@ TEST_P(StoreContract, ASessionMayPutAnEntitySeveralTimes) {
         session.entities().find_one(changed.key);
         for (std::int64_t revision = 1; revision <= 3; ++revision) {
             changed.revision = revision;
-            changed.number = revision;  // the first one stays
+            changed.number = revision;  // the first number stays
             session.entities().put({&changed, 1});
         }
         changed.number = 1;
@@ -259,7 +259,7 @@ TEST_P(StoreContract, AnEntitysNumberCountsInTheLastId) {
     EXPECT_EQ(store->last_id(), 40);
     put(spec(7));
     EXPECT_EQ(store->last_id(), 40);
-    // Who opens a shared store again is another user of it.
+    // A committer that opens a shared store again is another user of it.
     if (!GetParam().is_shared && reopen()) {
         EXPECT_GE(store->last_id(), 40);
     }
@@ -348,5 +348,5 @@ TEST_P(StoreContract, AnEntitysEventsComeInOrderAboveAfterAndUpToTheLimit) {
     }
 }
 
-}  // namespace
+}  // namespace entities_contract
 }  // namespace sluice

@@ -1,9 +1,9 @@
-#include "application/json_values.hpp"
 #include "contract/store_contract.hpp"
+#include "json/json_values.hpp"
 
 // HistoryStore and IdempotencyStore.
 namespace sluice {
-namespace {
+namespace history_contract {
 
 // ── events and log lines ──
 
@@ -160,5 +160,5 @@ TEST_P(StoreContract, ForgetBeforeForgetsNoMoreThanTheLimit) {
     });
 }
 
-}  // namespace
+}  // namespace history_contract
 }  // namespace sluice

@@ -1,9 +1,9 @@
-#include "application/json_values.hpp"
 #include "contract/store_contract.hpp"
+#include "json/json_values.hpp"
 
 // JobStore: put, requeue, finish, dependents, unblock.
 namespace sluice {
-namespace {
+namespace jobs_contract {
 
 JobSpec depending(std::int64_t id, std::vector<JobId> dependencies) {
     JobSpec made = spec(id);
@@ -302,5 +302,5 @@ TEST_P(StoreContract, UnblockLetsABlockedJobBeClaimedWhenItsRunAfterHasCome) {
     EXPECT_EQ(find(JobId{2}), due);
 }
 
-}  // namespace
+}  // namespace jobs_contract
 }  // namespace sluice

@@ -2,9 +2,9 @@
 
 #include "contract/store_contract.hpp"
 
-// LeaseStore: open, save, close, what is due, what became ready, depths.
+// LeaseStore: open, save, close, moments that are due, newly ready lanes, depths.
 namespace sluice {
-namespace {
+namespace leases_contract {
 
 JobSpec with_timeout(std::int64_t id, int seconds) {
     JobSpec made = spec(id);
@@ -320,5 +320,5 @@ TEST_P(StoreContract, DepthsCountWhatIsQueuedByLaneAlsoWhatWaits) {
     EXPECT_EQ(depths[1].queued, 3);
 }
 
-}  // namespace
+}  // namespace leases_contract
 }  // namespace sluice

@@ -1,8 +1,8 @@
 #include "contract/store_contract.hpp"
 
-// JobFilter: what each field of it shows.
+// JobFilter: the jobs that each field of it selects.
 namespace sluice {
-namespace {
+namespace list_contract {
 
 // A job that differs from spec(id) in one field.
 template <class Value>
@@ -200,7 +200,7 @@ TEST_P(StoreContract, APageGivesWhatTheFilterAcceptsFromTheNewestWithoutTheFirst
 
 TEST_P(StoreContract, PagesAndCountsFollowEveryPartOfTheFilter) {
     put(with(1, &JobSpec::labels, {"gpu"}));
-    put(with(2, &JobSpec::labels, {"a3:gpu"}));  // contains how the other one is stored
+    put(with(2, &JobSpec::labels, {"a3:gpu"}));  // contains the stored form of the other one
     put_running(with(3, &JobSpec::type, std::string("running")), {.worker_id = "w1"});
     put_running(with(4, &JobSpec::type, std::string("held")), {.token = 1004, .worker_id = "w2"});
     finish(ended_under_worker(*find(JobId{4}), JobState::canceled, at(1)));
@@ -375,5 +375,5 @@ TEST_P(StoreContract, ListsPagesAndCountsOfASessionShowTheJobsThatItHasPut) {
     });
 }
 
-}  // namespace
+}  // namespace list_contract
 }  // namespace sluice

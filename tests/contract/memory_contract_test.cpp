@@ -2,7 +2,7 @@
 #include "infrastructure/memory/memory_store.hpp"
 
 namespace sluice {
-namespace {
+namespace memory_contract_test {
 
 INSTANTIATE_TEST_SUITE_P(Memory, StoreContract,
                          testing::Values(StoreUnderTest{
@@ -49,5 +49,5 @@ TEST(MemoryStoreDeathTest, UsingASessionAfterItsCommitIsABug) {
     EXPECT_DEATH(session->jobs(), "not used after its commit");
 }
 
-}  // namespace
+}  // namespace memory_contract_test
 }  // namespace sluice

@@ -4,7 +4,7 @@
 #include "support/test_database.hpp"
 
 namespace sluice {
-namespace {
+namespace postgres_contract_test {
 
 StoreUnderTest postgres_store() {
     static const auto database = std::make_shared<TestDatabase>();  // one for all tests
@@ -16,5 +16,5 @@ StoreUnderTest postgres_store() {
 
 INSTANTIATE_TEST_SUITE_P(Postgres, StoreContract, testing::Values(postgres_store()), store_name);
 
-}  // namespace
+}  // namespace postgres_contract_test
 }  // namespace sluice

@@ -5,7 +5,7 @@
 
 // JobReader: find, list, events, logs, ids_after. Filters are in list_contract.cpp.
 namespace sluice {
-namespace {
+namespace reader_contract {
 
 template <class Item>
 std::vector<std::int64_t> numbers(const std::vector<Item>& items) {
@@ -184,5 +184,5 @@ TEST_P(StoreContract, ACallSeesOneMomentAndNeverHalfOfAChange) {
     EXPECT_EQ(torn, 0);
 }
 
-}  // namespace
+}  // namespace reader_contract
 }  // namespace sluice

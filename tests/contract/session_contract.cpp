@@ -2,7 +2,7 @@
 
 // Session and Store: a session that is not committed changes nothing, one that is stays.
 namespace sluice {
-namespace {
+namespace session_contract {
 
 JobSpec with_key(std::int64_t id, const std::string& key = "k") {
     JobSpec made = spec(id);
@@ -223,7 +223,7 @@ TEST_P(StoreContract, AReopenedStoreHasWhatWasCommitted) {
     EXPECT_EQ(store->reader()->events(JobId{1}, 0, 10), std::vector<Event>{event(1, 1)});
     EXPECT_EQ(store->reader()->logs(JobId{1}, 0, 10), std::vector<LogLine>{log_line(1, 1)});
     EXPECT_EQ(store->begin()->idempotency().find("t", "k"), remembered);
-    // On a shared store it may come back as another user, whose numbers are apart.
+    // On a shared store it may come back as another user, whose numbers are separate.
     if (!GetParam().is_shared) {
         EXPECT_EQ(store->last_id(), 9000);
     }
@@ -284,5 +284,5 @@ TEST_P(StoreContract, AReopenedStoreHasNothingThatWasRolledBack) {
     EXPECT_EQ(claimable(at(0)), Ids{});
 }
 
-}  // namespace
+}  // namespace session_contract
 }  // namespace sluice

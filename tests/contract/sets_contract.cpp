@@ -2,11 +2,11 @@
 
 #include "contract/store_contract.hpp"
 
-// What a session's reader tells of many jobs or entities in one call.
+// Calls of a session's reader about many jobs or entities at once.
 namespace sluice {
-namespace {
+namespace sets_contract {
 
-// Gates ask so: by all that tells an entity from others, and by the type.
+// As gates ask: by all fields of an entity's key, and by the type.
 TEST_P(StoreContract, JobsOfAnEntityAreListedByType) {
     std::int64_t id = 0;
     std::map<std::string, std::vector<JobId>> made;  // by tenant, kind and type
@@ -95,5 +95,5 @@ TEST_P(StoreContract, SeveralListsOfEntitiesAreReadInOneCall) {
     EXPECT_EQ(store->reader()->entities().lists(wanted, 1), expected);
 }
 
-}  // namespace
+}  // namespace sets_contract
 }  // namespace sluice

@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "contract/store_contract.hpp"
-#include "infrastructure/sqlite/sqlite_store.hpp"
+#include "infrastructure/sqlite/store/sqlite_store.hpp"
 
 namespace sluice {
-namespace {
+namespace sqlite_contract_test {
 
 namespace fs = std::filesystem;
 
@@ -39,5 +39,5 @@ StoreUnderTest sqlite_store() {
 
 INSTANTIATE_TEST_SUITE_P(Sqlite, StoreContract, testing::Values(sqlite_store()), store_name);
 
-}  // namespace
+}  // namespace sqlite_contract_test
 }  // namespace sluice

@@ -1,6 +1,6 @@
 #include "contract/store_contract.hpp"
 
-#include "domain/check.hpp"
+#include "domain/values/check.hpp"
 
 namespace sluice {
 
@@ -36,7 +36,7 @@ Job StoreContract::put_running(const JobSpec& spec, const Claim& claim) {
     return open(put(spec), claim);
 }
 
-// A lease is opened on what was just taken, so the job must be the next one of its lane.
+// A lease is opened on a job that was just taken, so the job must be the next one of its lane.
 Job StoreContract::open(const Job& queued_job, const Claim& claim) {
     const JobSpec& wanted = queued_job.spec;
     const ClaimFilter filter{.tenant = wanted.tenant,
@@ -87,12 +87,12 @@ int StoreContract::newly_ready(Timestamp now) {
 }
 
 Timestamp StoreContract::next_due() {
-    if (GetParam().is_shared) newly_ready(Timestamp{});  // what is ready already is not due
+    if (GetParam().is_shared) newly_ready(Timestamp{});  // jobs that are ready already are not due
     for (;;) {
         const auto session = store->begin();
         const Timestamp due = session->leases().next_due();
         if (!GetParam().is_shared || due == never) return due;
-        // Nothing to be found there: it looks again, and names the next one.
+        // Nothing is due there: it looks again, and names the next moment.
         const bool is_due = !session->leases().expired(due, 1).empty() ||
                             !session->leases().overdue(due, 1).empty() ||
                             !session->leases().newly_ready(due).empty();

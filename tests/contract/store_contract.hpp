@@ -22,7 +22,7 @@ struct StoreUnderTest {
     // durable.
     std::function<std::unique_ptr<Store>()> reopen{};
 
-    // Others may use it at the same time, so that next_due() may name too early a moment.
+    // Other committers may use it at the same time, so next_due() may name too early a moment.
     bool is_shared = false;
 };
 
@@ -30,8 +30,8 @@ inline void PrintTo(const StoreUnderTest& store, std::ostream* out) {
     *out << store.name;
 }
 
-// What every store promises, in the words of application/ports/store.hpp and job_reader.hpp. The
-// cases are in the *_contract.cpp files beside this one; each store adds one line:
+// The promises of every store, as in application/ports/store.hpp and job_reader.hpp. The cases are
+// in the *_contract.cpp files beside this one; each store adds one line:
 //   INSTANTIATE_TEST_SUITE_P(Memory, StoreContract, testing::Values(StoreUnderTest{…}),
 //   store_name);
 class StoreContract : public testing::TestWithParam<StoreUnderTest> {
@@ -72,7 +72,7 @@ class StoreContract : public testing::TestWithParam<StoreUnderTest> {
     Job save(const Job& job);
     void close(Job job);
 
-    // What would be taken now; the session is not committed.
+    // The jobs that would be taken now; the session is not committed.
     Ids claimable(Timestamp now, int limit = 100, const ClaimFilter& filter = {});
     int newly_ready(Timestamp now);
     Timestamp next_due();

@@ -1,8 +1,8 @@
 #include "contract/store_contract.hpp"
 
-// LeaseStore::take and the keys that it holds: who gets what, in which order.
+// LeaseStore::take and the keys that it holds: which claim gets which jobs, in which order.
 namespace sluice {
-namespace {
+namespace take_contract {
 
 JobSpec with_keys(std::int64_t id, std::vector<std::string> keys) {
     JobSpec made = spec(id);
@@ -261,5 +261,5 @@ TEST_P(StoreContract, HoldersAreThoseWhoHoldEachKeyOfTheTenantIfAnybody) {
     });
 }
 
-}  // namespace
+}  // namespace take_contract
 }  // namespace sluice

@@ -1,16 +1,16 @@
-// How callers come and go: tokens that are revoked or run out while they are in use, limits, and
-// what an engine without configuration does.
+// The life of credentials: tokens that are revoked or run out while they are in use, limits, and an
+// engine without configuration.
 #include <gtest/gtest.h>
 
 #include <csignal>
 #include <thread>
 
-#include "domain/time.hpp"
+#include "domain/values/time.hpp"
 #include "e2e/api.hpp"
 #include "e2e/guarded_engine.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace access_test {
 
 using namespace std::chrono_literals;
 
@@ -28,7 +28,7 @@ TEST(Access, ARevokedTokenIsLetInNoMore) {
     engine.revoke(token);
 
     EXPECT_EQ(engine.get(text_of_it, "/api/v1/jobs").status, 401);
-    // To revoke it again changes nothing, and it stays in the list.
+    // To revoke the token again changes nothing, and it stays in the list.
     engine.revoke(token);
     const Json tokens = parse(engine.get(engine.admin(), "/api/v1/tokens").body);
     EXPECT_EQ(text(list(tokens, "tokens").at(0), "state"), "revoked");
@@ -105,7 +105,7 @@ TEST(Access, ALeaseCannotBeGuessed) {
         EXPECT_EQ(engine.post(worker, "/api/v1/leases/" + lease + "/heartbeat", {}).status, 200);
         EXPECT_EQ(engine.engine().stop(), 0);
     }
-    // It is still good when the engine was started again.
+    // The token is still good when the engine was started again.
     GuardedEngine engine("", store);
     EXPECT_EQ(engine.post(worker, "/api/v1/leases/" + lease + "/report", {{"outcome", "succeeded"}})
                   .status,
@@ -332,5 +332,5 @@ TEST(Access, AShortAdminTokenIsRefusedAndNotRepeated) {
     EXPECT_EQ(process.errors().find("too-short-secret"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace access_test
 }  // namespace sluice::e2e

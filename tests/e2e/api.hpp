@@ -32,7 +32,7 @@ class Api {
     List submit_batch(const std::vector<Fields>& jobs);
     Response try_batch(const std::vector<Fields>& jobs, const Headers& headers = {});
 
-    // Claims for "worker" unless the fields say otherwise; answers what "leases" holds.
+    // Claims for "worker" unless the fields say otherwise; returns the "leases".
     List claim(const Fields& fields = {});
     Json claim_one(const Fields& fields = {});                // throws when there is none
     std::string claim_text(const Fields& fields = {}) const;  // the request, for sending by hand
@@ -86,7 +86,8 @@ class EachStore : public testing::TestWithParam<const char*> {
     Api api;
 };
 
-// Calls `work(i)` in `count` threads at once and waits for them. What a thread throws is a failure.
+// Calls `work(i)` in `count` threads at once and waits for them. An exception in a thread is a
+// failure.
 void in_parallel(int count, const std::function<void(int)>& work);
 
 }  // namespace sluice::e2e

@@ -43,7 +43,7 @@ void add_transfer_codings(Cases& cases) {
         400);
 }
 
-// Whatever can be wrong with the chunks; behind each would follow another request.
+// Every mistake in the chunks; another request would follow each.
 void add_chunks(Cases& cases) {
     const std::string chunked = post + host + "Transfer-Encoding: chunked\r\n" + end;
     const std::string hidden = post + host + length + end + body;

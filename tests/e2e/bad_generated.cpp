@@ -1,4 +1,4 @@
-// Bad requests by the thousand: one that is good, with one thing wrong at a time.
+// Bad requests by the thousand: a good one, with one mistake at a time.
 #include <set>
 
 #include "e2e/bad_requests.hpp"
@@ -303,7 +303,7 @@ void add_hosts(Bytes& out) {
     }
 }
 
-// Each line end of the head in its turn is another one.
+// Each line end of the head in its turn is replaced.
 void add_line_ends(Bytes& out) {
     const std::string good = Parts{}.text();
     const std::size_t head = good.find("\r\n\r\n") + 4;

@@ -1,12 +1,12 @@
-// Thousands of requests with one thing wrong each, whole and in two pieces, and JSON with one byte
-// wrong: none of them becomes a job.
+// Thousands of requests with one mistake each, whole and in two pieces, and JSON with one wrong
+// byte: none of them becomes a job.
 #include <boost/json.hpp>
 
 #include "e2e/api.hpp"
 #include "e2e/bad_requests.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace bad_generated_test {
 
 // The statuses of all answers to these bytes, until the connection ends.
 std::vector<int> statuses(std::uint16_t port, std::string_view first,
@@ -210,5 +210,5 @@ TEST_F(BadGenerated, WhatParsersDisagreeAboutIsEitherKeptOrRefused) {
     }
 }
 
-}  // namespace
+}  // namespace bad_generated_test
 }  // namespace sluice::e2e

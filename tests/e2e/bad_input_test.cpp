@@ -6,7 +6,7 @@
 #include "support/sanitizers.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace bad_input_test {
 
 class BadInput : public testing::TestWithParam<const char*> {
   protected:
@@ -183,5 +183,5 @@ TEST_P(BadInput, ABodyMayComeByteByByteAndAfter100Continue) {
     expect_refused(*response, 422, "invalid", "/typ");
 }
 
-}  // namespace
+}  // namespace bad_input_test
 }  // namespace sluice::e2e

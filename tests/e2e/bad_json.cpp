@@ -50,7 +50,7 @@ void add_syntax(Cases& cases) {
                              "\n"}) {
         add(cases, "", body);
     }
-    // What is wrong first is the kind of value; the text after that is not looked at.
+    // The first mistake is the type of the value; the text after it is not read.
     for (const char* body : {"[]", "null", "1", "\"text\"", "true", "[{\"type\":\"t\"}]", "[",
                              "nul", "tru", "-", "type=t", "{\"type\":t}"}) {
         add(cases, "", body, 422, "invalid");

@@ -14,15 +14,15 @@ struct BadRequest {
     bool closes = false;  // the connection must end after the refusal
 };
 
-// The same with less to say: it is answered with an error, or the connection ends without an
-// answer, and no job of this type comes of it.
+// The same with fewer demands: it is answered with an error, or the connection ends without an
+// answer, and it submits no job of this type.
 struct RawRequest {
     std::string name{};
     std::string bytes{};
 };
 inline constexpr const char* malformed_job = R"({"type":"malformed"})";
 std::vector<RawRequest> bad_generated();
-std::string good_generated();  // what all of them were made of
+std::string good_generated();  // from which all of them were made
 
 // Each has a request inside that would submit a job of the type "smuggled".
 std::vector<RawRequest> smuggling_attacks();

@@ -1,4 +1,4 @@
-// Requests in which another one is hidden, for those who find the end of the first one elsewhere.
+// Requests with a hidden one inside, for readers that find the end of the first one elsewhere.
 #include "e2e/bad_requests.hpp"
 
 namespace sluice::e2e {
@@ -32,7 +32,7 @@ std::string chunk(const std::string& bytes) {
     return in_hex(bytes.size()) + "\r\n" + bytes + "\r\n";
 }
 
-// Every way to write Transfer-Encoding that somebody has taken for it, or has overlooked.
+// Every spelling of Transfer-Encoding that some server has accepted, or has overlooked.
 std::vector<std::string> transfer_codings() {
     std::vector<std::string> lines;
     for (const char* line : {"Transfer-Encoding: chunked",
@@ -71,8 +71,8 @@ void add_length_against_chunks(Attacks& out) {
     for (const std::string& coding : transfer_codings()) {
         out.push_back(
             {"CL.TE " + coding, request(length(after_the_end.size()) + coding, after_the_end)});
-        // Who unfolds, or leaves out what has no sound name, finds another field or none in these:
-        // then the length counts, and what follows is an honest second request.
+        // A reader that unfolds lines, or ignores invalid names, finds another field or none in
+        // these: then the length counts, and the rest is a regular second request.
         const bool is_of_another_field =
             coding.starts_with("X: y\r\n ") || coding.starts_with("Transfer-Encoding\x80");
         if (is_of_another_field) continue;
@@ -96,7 +96,7 @@ void add_lengths(Attacks& out) {
         out.push_back({"CL.CL " + lines, request(lines, hidden)});
         for (const char* first : {"GET /healthz HTTP/1.1", "HEAD /healthz HTTP/1.1",
                                   "DELETE /healthz HTTP/1.1", "OPTIONS /healthz HTTP/1.1"}) {
-            // With no length at all the hidden one would be an honest request of its own.
+            // Without any length the hidden one would be a regular request of its own.
             if (lines.starts_with("Content-Length: 0\r\n ")) continue;
             if (lines.find("Content-Length") == std::string::npos) continue;
             out.push_back({std::string("0.CL ") + first + lines, request(lines, hidden, first)});

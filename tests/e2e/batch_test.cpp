@@ -4,7 +4,7 @@
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace batch_test {
 
 ON_EACH_STORE(Batch);
 
@@ -153,5 +153,5 @@ TEST_P(Batch, TheSameLeaseTwiceInOneBatchIsAnsweredTwice) {
     EXPECT_EQ(api.steps(job_of(lease)).size(), 3u);
 }
 
-}  // namespace
+}  // namespace batch_test
 }  // namespace sluice::e2e

@@ -1,5 +1,5 @@
-// One tenant never sees another: marks are planted wherever tenant B can write, and looked for in
-// everything that tenant A can fetch.
+// One tenant never sees another: marks are planted in every field that tenant B can write, and
+// searched in everything that tenant A can fetch.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 #include <set>
 
 #include "e2e/guarded_engine.hpp"
-#include "interfaces/http/routes.hpp"
+#include "interfaces/http/dispatch/routes.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace canary_test {
 
 constexpr std::string_view no_such_id = "6af9e0750252000000000000";
 
@@ -23,7 +23,7 @@ class TwoTenants : public testing::Test {
         plant_app();
     }
 
-    // A text that is found nowhere else.
+    // A unique text.
     std::string mark() { return fmt::format("zebra-{}", ++marks_); }
 
     Json done(const Response& response) {
@@ -118,7 +118,7 @@ class TwoTenants : public testing::Test {
                         const std::string& asked) {
         std::string answer = response.body;
         for (const auto& [name, value] : response.headers) answer += name + value + '\n';
-        // What the question itself says may be repeated.
+        // The text of the request itself may be repeated.
         for (std::size_t at = answer.find(asked); !asked.empty() && at != answer.npos;
              at = answer.find(asked)) {
             answer.erase(at, asked.size());
@@ -126,7 +126,7 @@ class TwoTenants : public testing::Test {
         EXPECT_EQ(answer.find("zebra"), answer.npos) << what << ": " << response.body;
     }
 
-    // The answer to a question about something of B must be the one about nothing at all.
+    // The answer to a request about something of B must be the same as about an unknown id.
     void expect_as_if_absent(const std::string& method, const std::string& path,
                              const std::string& body, const std::string& id,
                              const std::string& stand_in) {
@@ -193,8 +193,8 @@ TEST_F(TwoTenants, NothingThatCanBeReadShowsTheOther) {
     for (const http::Contract* contract : http::contracts()) {
         for (const http::Route& route : contract->routes) {
             if (route.verb != http::Verb::get) continue;
-            const bool has_place = route.pattern.find('{') != route.pattern.npos;
-            if (!has_place) {
+            const bool has_healthy_node = route.pattern.find('{') != route.pattern.npos;
+            if (!has_healthy_node) {
                 look(std::string(route.pattern), "");
                 look(std::string(route.pattern) + "?tenant=b", "");
                 look(std::string(route.pattern) + "?tenant=", "");
@@ -304,13 +304,13 @@ TEST_F(TwoTenants, KeysAreEachTheirOwn) {
     EXPECT_EQ(first.header("Idempotent-Replayed"), "");
     const std::string id = text(parse(first.body), "id");
 
-    // The other's job holds a key of the same name, and is in nobody's way.
+    // The other's job holds a key of the same name, and blocks no job here.
     const Response explained = engine.get(a, "/api/v1/jobs/" + id + "/explain");
     expect_no_mark(explained, "explain", key_);
     const Json claimed = parse(engine.post(a_worker, "/api/v1/leases", {{"worker_id", "w"}}).body);
     EXPECT_EQ(text(at(list(claimed, "leases").at(0), "job"), "id"), id);
 
-    // And a worker that takes whatever there is takes nothing of the other's.
+    // And a worker that claims any job gets none of the other's.
     const Json more = parse(engine.post(a_worker, "/api/v1/leases", {{"worker_id", "w"}}).body);
     EXPECT_TRUE(list(more, "leases").empty());
 }
@@ -359,12 +359,12 @@ TEST_F(TwoTenants, AWorkerIsBoundToItsTypes) {
                   404)
             << verb;
     }
-    // The history says whose token it was.
+    // The history names the token.
     const std::string id = text(at(list(claimed, "leases").at(0), "job"), "id");
     const Json events = parse(engine.get(a, "/api/v1/jobs/" + id + "/events").body);
     EXPECT_EQ(text(at(list(events, "events").at(1), "detail"), "token"), "test");
     EXPECT_EQ(text(list(events, "events").at(0), "actor"), "user:ann");
 }
 
-}  // namespace
+}  // namespace canary_test
 }  // namespace sluice::e2e

@@ -5,7 +5,7 @@
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace cancel_test {
 
 ON_EACH_STORE(Cancel);
 
@@ -225,5 +225,5 @@ TEST_P(Replay, OfAReplayNamesTheReplay) {
     EXPECT_EQ(text(found[0], "id"), second);
 }
 
-}  // namespace
+}  // namespace cancel_test
 }  // namespace sluice::e2e

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "e2e/engine.hpp"
-#include "infrastructure/postgres/connection.hpp"
+#include "infrastructure/postgres/connection/connection.hpp"
 
 namespace sluice::e2e {
 

@@ -1,8 +1,8 @@
-// What a claim takes, and in which order.
+// Which jobs a claim takes, and in which order.
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace claim_test {
 
 ON_EACH_STORE(Claim);
 
@@ -163,5 +163,5 @@ TEST_P(Claim, ParallelClaimsNeverShareAJob) {
     EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end());
 }
 
-}  // namespace
+}  // namespace claim_test
 }  // namespace sluice::e2e

@@ -13,19 +13,19 @@ namespace sluice::e2e {
 using Words = std::vector<std::string>;
 
 // A person at the command line of an engine that keeps its jobs in memory, in a queue of their own;
-// `api` plays the worker.
+// `api` acts as the worker.
 class CliTest : public testing::Test {
   protected:
     CliTest();
 
     std::string server() const;
 
-    // The binary on pipes, and on a terminal, with these words and the engine's address.
+    // Runs the binary on pipes, and on a terminal, with these arguments and the engine's address.
     Ended cli(const Words& words) const;
     Ended on_terminal(const Words& words, const TerminalOptions& options = {}) const;
     Words with_server(Words words) const;
 
-    // A job of this test's queue, submitted by the command line; answers its id.
+    // A job of this test's queue, submitted by the command line; returns its id.
     std::string run_job(const Words& more = {}) const;
 
     // Jobs that have come to their end.

@@ -7,11 +7,11 @@
 #include "e2e/cli.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace cli_completion_test {
 
 class CliCompletion : public CliTest {
   protected:
-    // The words that may stand in place of the last one.
+    // The words that may replace the last one.
     std::vector<std::string> candidates(Words words) const {
         words.insert(words.begin(), {"__complete", ":"});
         const Ended ended = run_sluice(words);
@@ -24,7 +24,7 @@ class CliCompletion : public CliTest {
         return out;
     }
 
-    // What a shell prints that runs this text with a sluice in its path.
+    // The output of a shell that runs this text with a sluice in its path.
     std::string in_shell(const std::string& shell, const Words& flags, const std::string& text) {
         const std::string link = (folder.path() / "sluice").string();
         if (access(link.c_str(), F_OK) != 0) {
@@ -144,5 +144,5 @@ TEST_F(CliCompletion, WorksInFish) {
     EXPECT_TRUE(has(completed("sluice job "), "explain\t"));
 }
 
-}  // namespace
+}  // namespace cli_completion_test
 }  // namespace sluice::e2e

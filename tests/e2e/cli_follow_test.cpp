@@ -4,7 +4,7 @@
 #include "e2e/cli.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace cli_follow_test {
 
 class CliFollow : public CliTest {
   protected:
@@ -141,5 +141,5 @@ TEST_F(CliFollow, OutlivesItsTimeWithoutTheJob) {
     EXPECT_EQ(api.state(id), "queued");
 }
 
-}  // namespace
+}  // namespace cli_follow_test
 }  // namespace sluice::e2e

@@ -3,7 +3,7 @@
 #include "e2e/cli.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace cli_job_test {
 
 class CliJob : public CliTest {
   protected:
@@ -330,5 +330,5 @@ TEST_F(CliJob, EveryCommandSaysThatNoEngineAnswers) {
     }
 }
 
-}  // namespace
+}  // namespace cli_job_test
 }  // namespace sluice::e2e

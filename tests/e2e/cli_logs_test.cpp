@@ -5,7 +5,7 @@
 #include "e2e/cli.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace cli_logs_test {
 
 class CliLogs : public CliTest {
   protected:
@@ -101,5 +101,5 @@ TEST_F(CliLogs, EndsAtCtrlC) {
     EXPECT_EQ(cli({"job", "logs", "-f", "000000000000000000000000"}).code, 5);
 }
 
-}  // namespace
+}  // namespace cli_logs_test
 }  // namespace sluice::e2e

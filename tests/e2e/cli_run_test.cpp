@@ -4,11 +4,11 @@
 #include <fstream>
 #include <thread>
 
-#include "domain/time.hpp"
+#include "domain/values/time.hpp"
 #include "e2e/cli.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace cli_run_test {
 
 class CliRun : public CliTest {};
 
@@ -188,7 +188,7 @@ TEST_F(CliRun, ShowsTheRequestInPlaceOfSendingIt) {
     EXPECT_TRUE(list(api.get("/api/v1/jobs?queue=" + api.queue()), "jobs").empty());
 }
 
-// Waits for the job on another thread's behalf: claims it and ends it.
+// Claims the next job for another thread that waits for it, and ends it.
 void end_next_job(std::uint16_t port, const std::string& queue, const Fields& outcome) {
     Api worker(port, queue);
     expect_ok(worker.report(worker.claim_one({{"wait_ms", 10'000}}), outcome));
@@ -230,5 +230,5 @@ TEST_F(CliRun, PrintsTheWholeJobWhenAskedTo) {
     EXPECT_EQ(picked.output, "{\"state\":\"queued\",\"type\":\"task\"}\n");
 }
 
-}  // namespace
+}  // namespace cli_run_test
 }  // namespace sluice::e2e

@@ -6,7 +6,7 @@
 #include "e2e/cli.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace cli_usage_test {
 
 TEST(CliUsage, NamesTheNearestToATypingError) {
     const std::vector<std::pair<Words, std::string>> cases{
@@ -85,5 +85,5 @@ TEST(CliUsage, TheManualPageIsWellFormed) {
     EXPECT_EQ(groff.errors(), "");
 }
 
-}  // namespace
+}  // namespace cli_usage_test
 }  // namespace sluice::e2e

@@ -3,7 +3,7 @@
 #include "e2e/cli.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace cli_wait_test {
 
 class CliWait : public CliTest {
   protected:
@@ -101,5 +101,5 @@ TEST_F(CliWait, EndsAtCtrlC) {
     EXPECT_EQ(terminal.wait(), 130);
 }
 
-}  // namespace
+}  // namespace cli_wait_test
 }  // namespace sluice::e2e

@@ -7,7 +7,7 @@
 #include "support/scripted_server.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace client_follow_test {
 
 using client::Error;
 using client::State;
@@ -249,5 +249,5 @@ TEST(ClientRestart, PollsWhereThereIsNoStream) {
     EXPECT_EQ(job->state, State::failed);
 }
 
-}  // namespace
+}  // namespace client_follow_test
 }  // namespace sluice::e2e

@@ -6,7 +6,7 @@
 #include "support/scripted_server.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace client_test {
 
 using client::Error;
 using client::ErrorKind;
@@ -325,5 +325,5 @@ TEST(ClientLibraryAlone, CanBeInterrupted) {
     EXPECT_LT(since(start), Millis(1500));
 }
 
-}  // namespace
+}  // namespace client_test
 }  // namespace sluice::e2e

@@ -1,10 +1,10 @@
-// The command line, and what the engine tells about itself.
+// The command line, and the engine's messages about itself.
 #include <fstream>
 
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace command_line_test {
 
 bool has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
@@ -142,5 +142,5 @@ TEST_P(SelfReport, AnswersCarryTheRequestIdThatTheyWereAskedWith) {
     EXPECT_EQ(api.http.get("/healthz").header("X-Content-Type-Options"), "nosniff");
 }
 
-}  // namespace
+}  // namespace command_line_test
 }  // namespace sluice::e2e

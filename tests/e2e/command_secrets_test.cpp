@@ -1,16 +1,16 @@
-// Commands do not get the secrets of the engine and of workers; and when a command has come by one
-// all the same and tells it, it is in no log, stream, export or store.
+// Commands do not get the secrets of the engine and of workers; and when a command has got one all
+// the same and prints it, it is in no log, stream, export or store.
 #include <fstream>
 #include <iterator>
 
 #include "e2e/cli.hpp"
 #include "e2e/guarded_engine.hpp"
-#include "e2e/token_talk.hpp"
+#include "e2e/token_support.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace command_secrets_test {
 
-// Each secret has this in it, and so has nothing else.
+// Each secret contains this, and no other text does.
 const std::string mark = "p1anted";
 const std::string admin_token = "p1anted-admin-token-0123456789abcdef";
 
@@ -19,7 +19,7 @@ const std::string look_around =
     "echo looking; env; p=$$; while [ $p -gt 1 ]; do tr '\\0' '\\n' </proc/$p/environ; "
     "read -r pid name state p rest </proc/$p/stat; done; echo looked";
 
-// Tells secrets that it has come by somehow, wherever it can.
+// Prints secrets that it has got by other means, on every channel.
 const std::string tell =
     "for s in p1anted-admin-token-0123456789abcdef p1anted-shared-secret p1anted-runner-token "
     "p1anted-node-token p1anted-node-admin p1anted-header-token p1anted-url-password "
@@ -95,7 +95,7 @@ class CommandSecrets : public testing::Test {
         return text(expect_ok(answer, 202), "id");
     }
 
-    // Runs the job to its end, and answers its log.
+    // Runs the job to its end, and returns its log.
     std::string run(const Fields& fields) {
         const std::string id = submit(fields);
         EXPECT_TRUE(
@@ -105,7 +105,7 @@ class CommandSecrets : public testing::Test {
         return log_of(id);
     }
 
-    // Everything that can be read of the job, by every way to read it.
+    // Everything that can be read of the job, by every request that reads it.
     std::string log_of(const std::string& id) {
         std::string all;
         for (const char* path : {"/api/v1/jobs/", "/api/jobs/"}) {
@@ -119,7 +119,7 @@ class CommandSecrets : public testing::Test {
     }
 
     void expect_clean(const std::string& text, const std::string& what) {
-        // The second one is how every mark begins in base64.
+        // The second one is the beginning of every mark in base64.
         for (const std::string& secret : {mark, std::string("cDFhbnRlZC")}) {
             const std::size_t at = text.find(secret);
             EXPECT_EQ(at, std::string::npos) << what << ": " << text.substr(at, 200);
@@ -181,7 +181,7 @@ TEST_F(CommandSecrets, VariablesThatTheConfigurationNamesArePassed) {
     const std::string seen = run({{"type", "more"}});
     EXPECT_TRUE(has(seen, "GREETING=hello to all")) << seen;
     EXPECT_TRUE(has(seen, "MODE=production")) << seen;
-    // They are there, and their names say that they are not to be told.
+    // The variables are there, and their names mark them as secrets.
     EXPECT_TRUE(has(seen, "SERVICE_API_KEY=***")) << seen;
     EXPECT_TRUE(has(seen, "DB_PASSWORD=***")) << seen;
     EXPECT_FALSE(has(seen, "NOT_SET_AT_ALL")) << seen;
@@ -197,7 +197,7 @@ TEST_F(CommandSecrets, OfAWorkerAreKeptFromItsCommand) {
         http->post("/api/v1/tokens", R"({"name":"w","kind":"worker"})", with_token(admin_token));
     const std::string token = text(expect_ok(made, 201), "token");
     const std::string server = "http://127.0.0.1:" + std::to_string(engine->port());
-    // The command has the token by another way, and says it.
+    // The command has the token from another source, and prints it.
     const std::string script = look_around + "; cat '" + file("stolen", token + "\n") +
                                "'; echo '{\"error\":\"" + token + "\"}' >&3; exit 4";
     Words command{"work",
@@ -240,5 +240,5 @@ TEST(CommandSecretsOfWork, NamesOfVariablesAreChecked) {
     }
 }
 
-}  // namespace
+}  // namespace command_secrets_test
 }  // namespace sluice::e2e

@@ -1,4 +1,4 @@
-// kill -9 with clients in flight, again and again on one store. Whatever was acknowledged must be
+// kill -9 with clients in flight, again and again on one store. Everything acknowledged must be
 // there afterwards, each job must end once, and its history must verify.
 #include <signal.h>
 
@@ -9,13 +9,13 @@
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace crash_test {
 
-// What clients were told, from all rounds.
+// The answers to clients, from all rounds.
 struct Told {
     std::mutex mutex;
     std::vector<std::string> submitted;
-    std::map<std::string, std::string> outcomes;    // by job: what its accepted report said
+    std::map<std::string, std::string> outcomes;    // by job: that of its accepted report
     std::map<std::string, std::int64_t> log_lines;  // by job: the highest acknowledged number
     std::atomic<int> answers = 0;
 };
@@ -154,5 +154,5 @@ TEST(Crash, ARepeatedReportIsAnsweredAsTheFirstAcrossAKill) {
     expect_refused(api.fail(lease), 409, "conflict");
 }
 
-}  // namespace
+}  // namespace crash_test
 }  // namespace sluice::e2e

@@ -6,7 +6,7 @@
 #include "e2e/cli.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace damage_test {
 
 class Damage : public testing::Test {
   protected:
@@ -17,7 +17,7 @@ class Damage : public testing::Test {
         api = std::make_unique<Api>(engine->port(), "q");
     }
 
-    // An engine on SQLite knows the newest jobs by heart; one that has just started does not.
+    // An engine on SQLite has the newest jobs in memory; one that has just started does not.
     void restart() {
         EXPECT_EQ(engine->stop(), 0);
         start();
@@ -31,7 +31,7 @@ class Damage : public testing::Test {
         return ids;
     }
 
-    // Of the job that was submitted as this one.
+    // Changes the row of the job that was submitted as this number.
     void change(const std::string& table, const std::string& what, int number) {
         change_store(store, "UPDATE " + table + " SET " + what +
                                 " WHERE id=(SELECT id FROM job ORDER BY id LIMIT 1 OFFSET " +
@@ -304,7 +304,7 @@ TEST_F(Damage, OfALogLevelIsNamedByAuditVerify) {
     EXPECT_TRUE(has(verified.errors, "log line 1 is damaged")) << verified.errors;
 }
 
-// It is not found where it waits.
+// The job is not found in its lane.
 TEST_F(Damage, ThatMovesAQueuedJobHarmsNoOtherWhenItIsCanceled) {
     const auto ids = submit(5);
     restart();
@@ -323,7 +323,7 @@ TEST_F(Damage, ThatMovesAQueuedJobHarmsNoOtherWhenItIsCanceled) {
     EXPECT_TRUE(engine->is_running());
 }
 
-// What it has in memory is what was submitted.
+// The job in memory is as it was submitted.
 using SqliteDamage = Damage;
 TEST_F(SqliteDamage, BehindTheBackOfAnEngineThatKnowsTheJobDoesNoHarm) {
     const auto ids = submit(2);
@@ -337,5 +337,5 @@ TEST_F(SqliteDamage, BehindTheBackOfAnEngineThatKnowsTheJobDoesNoHarm) {
     EXPECT_EQ(api->state(ids[0]), "succeeded");
 }
 
-}  // namespace
+}  // namespace damage_test
 }  // namespace sluice::e2e

@@ -2,7 +2,7 @@
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace dependency_test {
 
 ON_EACH_STORE(Dependency);
 
@@ -157,5 +157,5 @@ TEST_P(Dependency, ManyJobsMayDependOnOne) {
     EXPECT_EQ(api.claim({{"limit", 1000}}).size(), 499u);
 }
 
-}  // namespace
+}  // namespace dependency_test
 }  // namespace sluice::e2e

@@ -50,7 +50,7 @@ std::map<std::string, Shared>& shared_engines() {
     return engines;
 }
 
-// After all tests: the shared engines stop cleanly, and what they leave behind verifies.
+// After all tests: the shared engines stop cleanly, and their stores verify.
 class LastLook : public testing::Environment {
   public:
     void TearDown() override {

@@ -12,8 +12,8 @@ namespace sluice::e2e {
 
 // Whether the tests run on PostgreSQL: SLUICE_E2E_STORE=postgres is in the environment. Then each
 // store that a test names is a database of the test server instead: "memory:" a new one each time,
-// "sqlite:PATH" the one of that path. Suites of what only a file or its one engine does have names
-// that begin with "Sqlite", and are left out there.
+// "sqlite:PATH" the one of that path. Suites about features of a file or of its single engine have
+// names that begin with "Sqlite", and are left out there.
 bool on_postgres();
 
 // The store that is really used where a test names this one.
@@ -22,7 +22,7 @@ std::string store_in_use(const std::string& url);
 // The command line of the binary with these arguments, --store as above.
 std::vector<std::string> sluice_command(std::vector<std::string> arguments);
 
-// What a run of the binary that ends by itself leaves.
+// The result of a run of the binary that ends by itself.
 struct Ended {
     int code = -1;
     std::string output{};
@@ -51,7 +51,7 @@ class Engine {
     // Ends it at once, as a power cut would.
     void kill();
 
-    // Memory that it really uses.
+    // The resident memory.
     std::int64_t resident_kilobytes() const;
     std::int64_t most_resident_kilobytes() const;  // since it was started
 

@@ -1,5 +1,5 @@
-// The commands that are, configure or look into an engine: dev, config, doctor, audit; and
-// jobs that the engine runs itself.
+// The commands that run, configure or inspect an engine: dev, config, doctor, audit; and jobs that
+// the engine runs itself.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -8,7 +8,7 @@
 #include "e2e/cli.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace engine_commands_test {
 
 class EngineCommands : public testing::Test {
   protected:
@@ -224,8 +224,8 @@ TEST_F(EngineRunner, HandsBackWhatDoesNotFinishInTime) {
     EXPECT_EQ(number(job, "attempt"), 0) << "the attempt does not count";
 }
 
-// A file has one engine, so that the next one knows that those jobs run no more. Where several
-// nodes share a database only the leases tell.
+// A file has one engine, so the next one knows that those jobs run no more. Where several nodes
+// share a database only the leases tell.
 class SqliteRunner : public EngineRunner {};
 
 TEST_F(SqliteRunner, JobsOfAnEngineThatDiedAreTriedAgainAtOnce) {
@@ -291,5 +291,5 @@ TEST(IPv6, ServesOnIt) {
     EXPECT_TRUE(address.starts_with("http://[::1]:")) << address;
 }
 
-}  // namespace
+}  // namespace engine_commands_test
 }  // namespace sluice::e2e

@@ -4,7 +4,7 @@
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace exclusive_test {
 
 ON_EACH_STORE(Exclusive);
 
@@ -113,7 +113,7 @@ TEST_P(Exclusive, ALostLeaseGivesItsKeyBack) {
     EXPECT_EQ(job_of(api.claim_one({{"wait_ms", 5000}})), second);
 }
 
-// What one client saw: the job ran for it at least from the claim's answer to the report's sending.
+// As one client saw it: the job ran at least from the claim's answer to the report's sending.
 struct Span {
     int key = 0;
     std::chrono::steady_clock::time_point from;
@@ -159,5 +159,5 @@ TEST_P(Exclusive, SixteenClaimersNeverOverlapOnAKey) {
     }
 }
 
-}  // namespace
+}  // namespace exclusive_test
 }  // namespace sluice::e2e

@@ -4,10 +4,10 @@
 #include <fstream>
 
 #include "e2e/api.hpp"
-#include "interfaces/worker/test_http_server.hpp"
+#include "tests/support/test_http_server.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace executors_test {
 
 using worker::test::HttpServer;
 
@@ -134,5 +134,5 @@ TEST_F(Executors, CheckWithMsuiteAndShowTheDemo) {
     EXPECT_EQ(number(third, "attempt"), 3);
 }
 
-}  // namespace
+}  // namespace executors_test
 }  // namespace sluice::e2e

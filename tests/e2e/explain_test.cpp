@@ -2,7 +2,7 @@
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace explain_test {
 
 ON_EACH_STORE(Explain);
 
@@ -141,5 +141,5 @@ TEST_P(Explain, OfNoJobIsNotFound) {
     EXPECT_EQ(api.http.get("/api/v1/jobs/" + id + "/explain?tenant=acme").status, 200);
 }
 
-}  // namespace
+}  // namespace explain_test
 }  // namespace sluice::e2e

@@ -13,7 +13,7 @@
 namespace sluice::e2e {
 namespace {
 
-constexpr int turn_millis = 5;  // so soon a command is noticed that opens the way again
+constexpr int turn_millis = 5;  // after at most this time a command that ends a freeze is noticed
 constexpr std::size_t pending_max = 1 << 20;
 
 sockaddr_in loopback(std::uint16_t port) {
@@ -33,7 +33,7 @@ void send_at_once(int socket) {
     setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-// Nothing: nobody listens.
+// Nothing: no server listens.
 int connect_to(std::uint16_t port) {
     const int made = make_socket();
     const sockaddr_in address = loopback(port);
@@ -134,7 +134,7 @@ void FaultProxy::repeat_no_more() {
 void FaultProxy::abandon() {
     const std::lock_guard lock(mutex_);
     for (Link& link : links_) {
-        forward(link);  // what has been sent and not been read yet
+        forward(link);  // bytes that were sent and not read yet
         shutdown(link.client, SHUT_RDWR);
         link.has_client = false;
         link.requests.is_over = link.answers.is_dropped = true;
@@ -179,7 +179,7 @@ void FaultProxy::run() {
     }
 }
 
-// What the thread waits for; the listener comes first.
+// The descriptors that the thread waits for; the listener comes first.
 std::vector<pollfd> FaultProxy::wishes() {
     const std::lock_guard lock(mutex_);
     if (is_frozen_) return {};
@@ -255,7 +255,7 @@ void FaultProxy::drain(int socket) {
     while (recv(socket, bytes.data(), bytes.size(), MSG_DONTWAIT) > 0) continue;
 }
 
-// Moves what can be moved without waiting.
+// Moves all bytes that can be moved without waiting.
 void FaultProxy::forward(Link& link) {
     for (Stream* stream : {&link.requests, &link.answers}) {
         take_in(link, *stream);
@@ -272,8 +272,8 @@ void FaultProxy::close_all(const Link& link) {
     if (link.echo >= 0) close(link.echo);
 }
 
-// The end of one side is that of the other, once it has heard the last words. A server whose client
-// was taken away stays until it ends the connection itself.
+// When one side has ended, the other is closed, too, once it has the last bytes. A server whose
+// client was cut off stays until it ends the connection itself.
 bool FaultProxy::is_over(const Link& link) {
     const bool no_answers = link.answers.is_over && link.answers.pending.empty();
     const bool no_requests = link.requests.is_over && link.requests.pending.empty();

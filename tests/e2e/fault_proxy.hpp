@@ -14,8 +14,8 @@
 namespace sluice::e2e {
 
 // A network that fails on command, between clients and a server on this machine: it listens on a
-// port of its own and forwards bytes until it is told otherwise. A command has been obeyed when the
-// call returns, and holds for the connections that are there at that moment unless it says more.
+// port of its own and forwards bytes until a command. A command has taken effect when the call
+// returns, and holds for the connections that exist at that moment unless it says more.
 // Thread-safe.
 class FaultProxy {
   public:
@@ -26,41 +26,41 @@ class FaultProxy {
 
     std::uint16_t port() const { return port_; }
 
-    // Until thaw() nothing moves, nor on new connections, and nobody is told.
+    // Until thaw() no byte moves, nor on new connections, and neither side is told.
     void freeze();
     void thaw();
 
-    // What the server says is thrown away; what it is told still arrives.
+    // The server's answers are thrown away; requests still arrive.
     void swallow_answers();
 
     // Closes the connections, on both sides.
     void cut();
 
-    // The same, as a reset: what is under way is lost, and both sides get an error.
+    // The same, as a reset: bytes under way are lost, and both sides get an error.
     void reset();
 
-    // From now on all that is said, also on new connections, arrives so much later. Zero ends it.
+    // From now on all bytes, also on new connections, arrive so much later. Zero ends it.
     void delay(std::chrono::milliseconds by);
 
-    // From now on everything that clients say on new connections is said to the server a second
-    // time, so much later and on a connection of its own; what it answers to that nobody hears.
+    // From now on all requests of clients on new connections are sent to the server a second time,
+    // so much later and on a connection of its own; the answers to these are dropped.
     void repeat_requests(std::chrono::milliseconds later);
     void repeat_no_more();
 
-    // Closes the clients' sides only: to the server it looks as if they were still there, and what
-    // they have sent arrives.
+    // Closes the clients' sides only: to the server the clients seem to be still there, and bytes
+    // that they have sent arrive.
     void abandon();
 
-    // The first client that says as much as `burst` bytes without hearing an answer stands still
-    // before the end of it: its last `tail` bytes do not arrive.
+    // The first client that sends as many as `burst` bytes without an answer is stopped before the
+    // end of these: its last `tail` bytes do not arrive.
     struct Hold {
-        std::size_t burst = 0;  // 0: nobody
+        std::size_t burst = 0;  // 0: no client
         std::size_t tail = 0;
     };
     void hold_back(Hold hold);
     bool holds() const { return holds_; }
 
-    // Lets go of what is held back.
+    // Releases the bytes that are held back.
     void let_go();
 
     // From now on new connections are closed at once; with cut(), the server seems gone for good.
@@ -72,12 +72,12 @@ class FaultProxy {
     struct Stream {
         int from = -1;
         int to = -1;
-        bool is_dropped = false;  // what comes is thrown away
-        bool is_over = false;     // nothing more comes
+        bool is_dropped = false;  // its bytes are thrown away
+        bool is_over = false;     // no more bytes come
         std::string pending{};
-        Clock::time_point held_until{};  // until then nothing of it moves on
+        Clock::time_point held_until{};  // until then none of its bytes move on
         std::size_t tail = 0;            // so many bytes do not move on
-        std::size_t burst = 0;           // bytes since the other side spoke
+        std::size_t burst = 0;           // bytes since the other side sent any
         bool can_move(Clock::time_point now) const {
             return pending.size() > tail && now >= held_until;
         }
@@ -109,7 +109,7 @@ class FaultProxy {
     std::atomic<bool> stop_ = false;
     std::atomic<bool> holds_ = false;
 
-    std::mutex mutex_;  // over all that follows
+    std::mutex mutex_;  // guards all members below
     std::list<Link> links_;
     Hold hold_{};
     bool is_frozen_ = false;

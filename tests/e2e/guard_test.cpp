@@ -1,8 +1,8 @@
-// What keeps one client from harming the others, or a web page from acting in somebody's name.
+// Protection of clients from one another, and of users from web pages that act in their name.
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace guard_test {
 
 ON_EACH_STORE(Guard);
 
@@ -87,5 +87,5 @@ TEST_P(Guard, MediaTypesAreComparedWithoutCase) {
               202);
 }
 
-}  // namespace
+}  // namespace guard_test
 }  // namespace sluice::e2e

@@ -9,10 +9,10 @@
 
 namespace sluice::e2e {
 
-// The header by which a token is shown; none for an empty one.
+// The header with the token; none for an empty one.
 Headers with_token(const std::string& token);
 
-// An engine that asks everybody for a token, and its first admin.
+// An engine that asks every caller for a token, and its first admin.
 class GuardedEngine {
   public:
     // `settings` is added to its configuration file.
@@ -25,7 +25,7 @@ class GuardedEngine {
     // Makes a token with these fields, named "test" unless they say otherwise, and returns its
     // text.
     std::string token(Fields fields);
-    // The same with all that the answer says.
+    // The same with the whole answer.
     Json new_token(Fields fields);
     void revoke(const Json& token);
 

@@ -1,8 +1,8 @@
-// Heartbeats: they extend the lease, tell progress, and carry the wish to stop.
+// Heartbeats: they extend the lease, send progress, and bring the request to stop.
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace heartbeat_test {
 
 ON_EACH_STORE(Heartbeat);
 
@@ -119,5 +119,5 @@ TEST_P(Heartbeat, OfALeaseThatNeverWasIsRefused) {
     EXPECT_EQ(api.state(id), "queued");
 }
 
-}  // namespace
+}  // namespace heartbeat_test
 }  // namespace sluice::e2e

@@ -3,7 +3,7 @@
 #include "e2e/change_store.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace history_test {
 
 ON_EACH_STORE(History);
 
@@ -233,5 +233,5 @@ TEST_F(Audit, MayRunWhileTheEngineServes) {
     EXPECT_EQ(verified.output.substr(0, 8), "57 jobs,");
 }
 
-}  // namespace
+}  // namespace history_test
 }  // namespace sluice::e2e

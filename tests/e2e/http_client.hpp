@@ -40,7 +40,7 @@ class Client {
     // The head of the next response alone, for answers that are streamed.
     std::optional<Response> receive_head(Millis patience = Millis(15'000));
 
-    // Whatever comes next, at least one byte; empty at the connection's end or when time is up.
+    // The next bytes, at least one; empty at the connection's end or when time is up.
     std::string receive_some(Millis patience);
 
     // A request and its answer, on a new connection when the old one was closed. Throws when there
@@ -53,7 +53,7 @@ class Client {
     // Whether the peer closes the connection within this time without sending more.
     bool is_closed_by_peer(Millis patience);
 
-    // Tells the peer that nothing follows; what it answers can still be read.
+    // Closes the sending side; answers can still be read.
     void finish_sending();
 
     void reconnect();
@@ -86,13 +86,13 @@ class EventStream {
     EventStream(std::uint16_t port, std::string_view path, const Headers& headers = {},
                 Millis patience = Millis(15'000));
 
-    // Of an answer that is no stream, with its body.
+    // The head of the answer; with its body when it is no stream.
     const Response& head() const { return head_; }
 
     // The next event. Nothing: the stream has ended, or none came in time.
     std::optional<StreamEvent> next(Millis patience = Millis(10'000));
 
-    // All that follow up to the end of the stream, which must come in time.
+    // All events up to the end of the stream, which must come in time.
     std::vector<StreamEvent> rest(Millis patience = Millis(10'000));
 
     bool ended() const { return ended_; }

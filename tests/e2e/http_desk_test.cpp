@@ -1,19 +1,19 @@
-// What a worker says to a real engine, through the desk that the runner uses.
-#include "client/http_desk.hpp"
+// Messages of a worker to a real engine, through the desk that the runner uses.
+#include "client/worker/http_desk.hpp"
 
 #include <thread>
 
-#include "client/repeat_pause.hpp"
+#include "client/link/repeat_pause.hpp"
 #include "e2e/api.hpp"
 #include "support/scripted_server.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace http_desk_test {
 
 using client::ClaimRequest;
 using client::Error;
 using client::HeartbeatRequest;
-using client::LeaseWord;
+using client::LeaseAnswer;
 using client::LogEntry;
 using client::Outcome;
 using client::ReportRequest;
@@ -79,7 +79,7 @@ TEST_P(HttpDesk, WaitsForWorkUntilToldNotTo) {
     EXPECT_LT(since(start), Millis(2500));
     stopping.join();
     const std::vector<HeartbeatRequest> beats{{got[0].lease_id, 10, "still here"}};
-    EXPECT_EQ(desk->heartbeat(beats).at(0), LeaseWord::held);
+    EXPECT_EQ(desk->heartbeat(beats).at(0), LeaseAnswer::held);
     EXPECT_EQ(number(api.job(id), "progress"), 10);
 }
 
@@ -88,14 +88,14 @@ TEST_P(HttpDesk, HearsAboutEachLease) {
     const auto leased = desk->claim(wanted(3));
     ASSERT_EQ(leased.size(), 3u);
     expect_ok(api.cancel(leased[1].job.id));
-    EXPECT_EQ(desk->release(leased[2].lease_id, "not mine"), LeaseWord::held);
+    EXPECT_EQ(desk->release(leased[2].lease_id, "not mine"), LeaseAnswer::held);
 
     const std::vector<HeartbeatRequest> beats{
         {leased[0].lease_id, {}, {}}, {leased[1].lease_id, {}, {}}, {leased[2].lease_id, {}, {}}};
     EXPECT_EQ(desk->heartbeat(beats),
-              (std::vector{LeaseWord::held, LeaseWord::stop_requested, LeaseWord::lost}));
-    EXPECT_EQ(desk->release(leased[2].lease_id, ""), LeaseWord::lost);
-    EXPECT_EQ(desk->append_logs(leased[2].lease_id, std::vector{LogEntry{}}), LeaseWord::lost);
+              (std::vector{LeaseAnswer::held, LeaseAnswer::stop_requested, LeaseAnswer::lost}));
+    EXPECT_EQ(desk->release(leased[2].lease_id, ""), LeaseAnswer::lost);
+    EXPECT_EQ(desk->append_logs(leased[2].lease_id, std::vector{LogEntry{}}), LeaseAnswer::lost);
     EXPECT_TRUE(desk->heartbeat({}).empty());
 }
 
@@ -110,7 +110,7 @@ TEST_P(HttpDesk, ReportsEveryOutcome) {
         {leased[3].lease_id, Outcome::timed_out("too slow")}};
 
     for (int i = 0; i < 2; ++i) {  // the same report again gets the same answer
-        EXPECT_EQ(desk->report(reports), std::vector(4, LeaseWord::held));
+        EXPECT_EQ(desk->report(reports), std::vector(4, LeaseAnswer::held));
     }
     EXPECT_EQ(api.state(leased[0].job.id), "succeeded");
     EXPECT_EQ(text(api.job(leased[1].job.id), "error_message"), "it\nbroke");
@@ -124,7 +124,7 @@ TEST_P(HttpDesk, ReportsTooLateAreLost) {
     expect_ok(api.cancel(leased.job.id));
 
     EXPECT_EQ(desk->report(std::vector<ReportRequest>{{leased.lease_id, Outcome::succeeded()}}),
-              std::vector{LeaseWord::lost});
+              std::vector{LeaseAnswer::lost});
 }
 
 TEST_P(HttpDesk, OneBadReportDoesNotSpoilTheOthers) {
@@ -139,8 +139,8 @@ TEST_P(HttpDesk, OneBadReportDoesNotSpoilTheOthers) {
                                    {leased.at(2).lease_id, Outcome::succeeded(huge)},
                                    {leased.at(3).lease_id, Outcome::succeeded("4")}});
 
-    EXPECT_EQ(words, (std::vector{LeaseWord::refused, LeaseWord::held, LeaseWord::refused,
-                                  LeaseWord::held}));
+    EXPECT_EQ(words, (std::vector{LeaseAnswer::refused, LeaseAnswer::held, LeaseAnswer::refused,
+                                  LeaseAnswer::held}));
     EXPECT_EQ(api.state(leased.at(3).job.id), "succeeded");
 }
 
@@ -162,8 +162,8 @@ TEST_P(HttpDesk, SendsLinesOfAnyKindAndNumberOnce) {
         entries.push_back(entry);
     }
 
-    EXPECT_EQ(desk->append_logs(leased.lease_id, entries), LeaseWord::held);
-    EXPECT_EQ(desk->append_logs(leased.lease_id, entries), LeaseWord::held);
+    EXPECT_EQ(desk->append_logs(leased.lease_id, entries), LeaseAnswer::held);
+    EXPECT_EQ(desk->append_logs(leased.lease_id, entries), LeaseAnswer::held);
 
     const Json page = api.get("/api/v1/jobs/" + leased.job.id + "/logs?limit=1000");
     const List& first = list(page, "logs");
@@ -197,7 +197,7 @@ TEST(HttpDeskAlone, SaysWhetherARepeatIsWorthIt) {
     EXPECT_EQ(busy.requests().size(), 3u);
 }
 
-// A proxy between worker and engine that has its own troubles must not cost a finished result.
+// A proxy between worker and engine that fails must not cost a finished result.
 TEST(HttpDeskAlone, WhatNoEngineSaidIsNoWordAboutALease) {
     std::string status;
     client::ScriptedServer proxy(
@@ -229,7 +229,7 @@ TEST(HttpDeskAlone, ASingleReportThatIsRefusedSaysWhy) {
     const std::vector<ReportRequest> reports{{"x", Outcome::succeeded("1")},
                                              {"y", Outcome::succeeded("2")}};
 
-    EXPECT_EQ(desk->report(reports), std::vector(2, LeaseWord::refused));
+    EXPECT_EQ(desk->report(reports), std::vector(2, LeaseAnswer::refused));
     try {
         desk->report(std::span(reports).first(1));
         ADD_FAILURE();
@@ -259,5 +259,5 @@ TEST(HttpDeskAlone, KeepsThePasswordOfTheServerForItself) {
     EXPECT_EQ(message_of([&] { client::http_desk(options); }).find("s3cret"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace http_desk_test
 }  // namespace sluice::e2e

@@ -1,9 +1,9 @@
 // The forms of HTTP that clients in the field use: chunked bodies, HTTP/1.0, targets with a host or
-// with encoded letters; and what a body may be in each contract.
+// with encoded letters; and the bodies that each contract accepts.
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace http_forms_test {
 
 ON_EACH_STORE(HttpForms);
 
@@ -21,7 +21,7 @@ std::string chunk(const std::string& bytes) {
     return size + bytes + "\r\n";
 }
 
-// A program of the machine, by the shell, and what it printed.
+// Runs a program of the machine in a shell, and returns its output.
 Ended run_shell(const std::string& command) {
     Process process({"/bin/sh", "-c", command});
     const std::optional<int> code = process.wait(Millis(30'000));
@@ -87,7 +87,7 @@ TEST_P(HttpForms, CurlSendsChunks) {
     EXPECT_EQ(api.claim({{"limit", 10}}).size(), 4u);
 }
 
-// A stream of node has no length that is known before its end.
+// A stream of node has no known length before its end.
 TEST_P(HttpForms, NodeSendsChunks) {
     if (!has_program("node")) GTEST_SKIP() << "node is not installed";
     const std::string script =
@@ -198,7 +198,8 @@ TEST_P(HttpForms, ATenantIsNotNamedByAParameterWhereTheBodyNamesIt) {
     EXPECT_EQ(api.http.get("/healthz?x=1").status, 200);
 }
 
-// Encodings and charsets that are not read are refused everywhere, in the words of each contract.
+// Encodings and charsets that are not supported are refused everywhere, in the form of each
+// contract.
 TEST_P(HttpForms, BodiesInOtherEncodingsAreRefusedByEachContract) {
     for (const char* path : {"/api/v1/jobs", "/api/jobs", "/api/apps", "/deploy/jobs"}) {
         const Response coded =
@@ -225,7 +226,7 @@ TEST_P(HttpForms, BodiesInOtherEncodingsAreRefusedByEachContract) {
     EXPECT_EQ(api.http.post("/api/v1/jobs", body, {{"Content-Encoding", "Identity"}}).status, 202);
 }
 
-// The native API wants to be told what it gets. The others take it for JSON, as their own systems
+// The native API requires a Content-Type. The others take the body for JSON, as their own systems
 // do.
 TEST_P(HttpForms, ABodyWithoutAContentTypeIsForTolerantContracts) {
     const auto send = [&](const std::string& path, const std::string& body) {
@@ -253,5 +254,5 @@ TEST_P(HttpForms, HistogramsHaveTheirBucketsFirst) {
     }
 }
 
-}  // namespace
+}  // namespace http_forms_test
 }  // namespace sluice::e2e

@@ -5,7 +5,7 @@
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace idempotency_test {
 
 ON_EACH_STORE(Idempotency);
 
@@ -168,5 +168,5 @@ TEST_P(Idempotency, ABatchOfLogLinesIsStoredOnce) {
     EXPECT_EQ(api.logs(job_of(lease)).size(), 2u);
 }
 
-}  // namespace
+}  // namespace idempotency_test
 }  // namespace sluice::e2e

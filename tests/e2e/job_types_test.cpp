@@ -1,10 +1,10 @@
-// What a job gets from its type, built in or configured.
+// The defaults that a job gets from its type, built in or configured.
 #include <fstream>
 
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace job_types_test {
 
 constexpr std::int64_t minute = 60'000;
 
@@ -146,5 +146,5 @@ TEST(ConfiguredTypes, TheExampleFileIsAccepted) {
     EXPECT_EQ(text(job, "queue"), "mail");
 }
 
-}  // namespace
+}  // namespace job_types_test
 }  // namespace sluice::e2e

@@ -13,7 +13,7 @@ using List = boost::json::array;
 // Throws, naming the text, when it is not JSON.
 Json parse(std::string_view text);
 
-// What a member holds; these throw, naming the member, when it is absent or of another kind. Null
+// The value of a member; these throw, naming the member, when it is absent or of another type. Null
 // counts as an empty text.
 std::string text(const Json& object, std::string_view member);
 std::int64_t number(const Json& object, std::string_view member);
@@ -22,7 +22,7 @@ const List& list(const Json& object, std::string_view member);
 bool is_null(const Json& object, std::string_view member);
 const Json& at(const Json& object, std::string_view member);
 
-// Of an object that is about to go, a copy.
+// A copy, for an object that is a temporary.
 List list(Json&& object, std::string_view member);
 Json at(Json&& object, std::string_view member);
 

@@ -9,7 +9,7 @@
 #include "support/sanitizers.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace jwt_test {
 
 using namespace std::chrono_literals;
 using Steady = std::chrono::steady_clock;
@@ -111,5 +111,5 @@ TEST_F(JwtEngine, DoesNotStartWithoutItsKeys) {
     EXPECT_ANY_THROW(engine());
 }
 
-}  // namespace
+}  // namespace jwt_test
 }  // namespace sluice::e2e

@@ -2,7 +2,7 @@
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace lease_end_test {
 
 ON_EACH_STORE(LeaseEnd);
 
@@ -175,5 +175,5 @@ TEST_P(LeaseEnd, GivingBackRefusesWhatItDoesNotKnow) {
               200);
 }
 
-}  // namespace
+}  // namespace lease_end_test
 }  // namespace sluice::e2e

@@ -1,14 +1,15 @@
-// Nothing that a job started outlives the job's lease, whatever happens to the worker.
+// No process that a job started outlives the job's lease, whatever happens to the worker.
 #include <signal.h>
 
 #include "e2e/work_process.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace leash_test {
 
 class LeashE2e : public testing::Test {
   protected:
-    // Ignores SIGTERM, as does its child, which nobody waits for. Both write their numbers.
+    // A script that ignores SIGTERM, as does its child, which it does not wait for. Both write
+    // their process ids.
     std::string stubborn() const {
         const std::string file = pids.string();
         return "trap '' TERM; sh -c 'trap \"\" TERM; echo $$ >> " + file +
@@ -112,5 +113,5 @@ TEST_F(LeashE2e, KillsACommandThatIgnoresACancel) {
     EXPECT_EQ(worker.stop(), 0);
 }
 
-}  // namespace
+}  // namespace leash_test
 }  // namespace sluice::e2e

@@ -5,7 +5,7 @@
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace list_test {
 
 ON_EACH_STORE(ListJobs);
 
@@ -114,7 +114,7 @@ TEST_P(ListJobs, PagesThroughAllWithoutRepeatOrGap) {
         const Response response = api.http.get(path);
         const Json answer = expect_ok(response);
         for (const std::string& id : ids_in(answer)) seen.push_back(id);
-        api.submit();  // newer than all: must not shift the pages that follow
+        api.submit();  // newer than all: must not shift the later pages
         if (is_null(answer, "next_cursor")) break;
         EXPECT_LE(list(answer, "jobs").size(), 4u);
         const std::string link = response.header("Link");
@@ -129,7 +129,7 @@ TEST_P(ListJobs, PagesThroughAllWithoutRepeatOrGap) {
 
 constexpr std::size_t page_bytes = 4 * 1024 * 1024;
 
-// What a page is made of has payload, result and secrets; what counts is the text that is sent.
+// The jobs of a page have payload, result and secrets; the text that is sent counts.
 TEST_P(ListJobs, PagesOfLargeJobsEndAtFourMebibytesOfText) {
     std::set<std::string> wanted;
     for (int i = 0; i < 24; ++i) {
@@ -344,5 +344,5 @@ TEST_P(ListJobs, HeadAnswersLikeGetWithoutTheBody) {
     EXPECT_EQ(client.get("/healthz").status, 200) << "no body is in the way";
 }
 
-}  // namespace
+}  // namespace list_test
 }  // namespace sluice::e2e

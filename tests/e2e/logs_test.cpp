@@ -2,7 +2,7 @@
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace logs_test {
 
 ON_EACH_STORE(Logs);
 
@@ -206,5 +206,5 @@ TEST_P(Logs, TakeAThousandLinesAtOnceAndNotOneMore) {
     expect_no_gaps(api.logs(id));
 }
 
-}  // namespace
+}  // namespace logs_test
 }  // namespace sluice::e2e

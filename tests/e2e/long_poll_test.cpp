@@ -1,11 +1,11 @@
-// Claims that wait: who is woken, when, and what becomes of clients that do not wait to the end.
+// Claims that wait: which of them is woken, when, and clients that do not wait to the end.
 #include <atomic>
 #include <deque>
 
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace long_poll_test {
 
 using Clock = std::chrono::steady_clock;
 
@@ -243,5 +243,5 @@ TEST_P(LongPoll, SendingTheNextRequestEarlyDoesNotDisturbTheWait) {
     EXPECT_EQ(health->body, R"({"status":"ok"})");
 }
 
-}  // namespace
+}  // namespace long_poll_test
 }  // namespace sluice::e2e

@@ -1,4 +1,4 @@
-// Stores that the version before wrote (tests/fixtures): they open, verify and go on.
+// Stores that the previous version wrote (tests/fixtures): they open, verify and go on.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -9,7 +9,7 @@
 #include "e2e/change_store.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace old_store_test {
 
 std::string fixture(const char* name) {
     std::ifstream file(std::string(SLUICE_SOURCE_DIR "/tests/fixtures/") + name);
@@ -34,8 +34,8 @@ class OldStore : public testing::Test {
         EXPECT_EQ(migrated.code, 0) << migrated.errors;
     }
 
-    // The leases that were open are as if they had been given just now, and the retry that waits is
-    // due: the fixture gets older and older.
+    // Makes the open leases look as if they had been given just now, and the waiting retry due: the
+    // fixture gets older and older.
     void renew_waits() {
         const auto now = std::chrono::duration_cast<std::chrono::microseconds>(
                              std::chrono::system_clock::now().time_since_epoch())
@@ -130,5 +130,5 @@ TEST_F(OldStore, GoesOnWithLeasesThatWereOpenAndWithARetryThatWaited) {
     EXPECT_EQ(verified.code, 0) << verified.errors;
 }
 
-}  // namespace
+}  // namespace old_store_test
 }  // namespace sluice::e2e

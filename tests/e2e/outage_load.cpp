@@ -8,7 +8,7 @@ namespace {
 
 constexpr Millis longest_answer(10'000);
 constexpr Millis pause_after_refusal(20);
-constexpr Millis pause_between(2);  // the machine has other things to do, too
+constexpr Millis pause_between(2);  // the machine has other work, too
 constexpr int refusals_max = 5000;  // of one request, before the test gives up
 
 std::string submission(const std::string& name) {

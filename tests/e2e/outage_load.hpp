@@ -11,12 +11,12 @@
 
 namespace sluice::e2e {
 
-// Clients that keep an engine busy while its database is mistreated. Every answer must come within
-// ten seconds, and be a success or a 503 that says when to come again.
+// Clients that keep an engine busy during outages of its database. Every answer must come within
+// ten seconds, and be a success or a 503 with a Retry-After.
 class OutageLoad {
   public:
     struct Clients {
-        int with_keys = 0;     // submit, each the same again until it is acknowledged
+        int with_keys = 0;     // submit, each repeated until it is acknowledged
         int without_keys = 0;  // submit, each once
         int workers = 0;       // claim, and report until it is acknowledged
     };
@@ -30,10 +30,10 @@ class OutageLoad {
     int refused() const { return refused_; }
     int accepted() const { return accepted_; }
 
-    // Has the clients come to an end, with nothing left that is not acknowledged.
+    // Ends the clients, with no request left unacknowledged.
     void stop();
 
-    // After stop(): what the clients were told is what the database has, and is there once.
+    // After stop(): all acknowledged jobs are in the database, once each.
     void expect_all_kept(const PostgresServer& server) const;
 
   private:

@@ -1,9 +1,9 @@
 // Payloads are kept byte for byte, whatever JSON they are.
-#include "domain/sha256.hpp"
+#include "domain/values/sha256.hpp"
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace payload_test {
 
 constexpr std::size_t payload_bytes_max = 256 * 1024;
 
@@ -117,5 +117,5 @@ TEST_P(Payload, ResultsAreKeptByteForByteToo) {
     EXPECT_EQ(raw_member(api.http.get("/api/v1/jobs/" + job_of(lease)).body, "result"), result);
 }
 
-}  // namespace
+}  // namespace payload_test
 }  // namespace sluice::e2e

@@ -6,7 +6,7 @@
 #include "e2e/postgres_server.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace postgres_clock_test {
 
 using std::chrono::hours;
 using Steady = std::chrono::steady_clock;
@@ -14,8 +14,8 @@ using Steady = std::chrono::steady_clock;
 constexpr Millis term(12'000);
 // Leases end at the next look of the node with the duty.
 constexpr Millis late_max(5000);
-// Nodes follow the time that they agree on by a hundredth, that follows the database's by a
-// two-hundredth, and a claim takes a moment.
+// Nodes follow cluster time by a hundredth, that follows the database's clock by a two-hundredth,
+// and a claim takes a moment.
 constexpr Millis early_max = term / 20;
 // The second look of a node corrects the row, and a busy machine is slow.
 constexpr Millis correction_max(30'000);
@@ -102,7 +102,7 @@ TEST_P(PostgresSetClock, EndsNoLeaseAndNoDeadlineEarly) {
     EXPECT_EQ(late.process().errors().find("fell silent"), std::string::npos);
 }
 
-// Nobody is there any more who has seen the clock jump.
+// No node is left that has seen the clock jump.
 TEST_P(PostgresSetClock, IsRememberedWhenTheNodesThatHaveMeasuredItAreGone) {
     ASSERT_TRUE(is_written());
     const Held held = hold_jobs(running, "before");
@@ -147,5 +147,5 @@ INSTANTIATE_TEST_SUITE_P(By, PostgresSetClock, testing::Values(hours(2), hours(-
                              return tested.param > hours(0) ? "TwoHoursForward" : "TwoHoursBack";
                          });
 
-}  // namespace
+}  // namespace postgres_clock_test
 }  // namespace sluice::e2e

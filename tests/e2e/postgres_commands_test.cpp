@@ -5,13 +5,13 @@
 #include <fstream>
 
 #include "e2e/cli.hpp"
-#include "infrastructure/postgres/connection.hpp"
+#include "infrastructure/postgres/connection/connection.hpp"
 #include "support/postgres.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace postgres_commands_test {
 
-// The test server lets everybody in, whatever their password.
+// The test server accepts every user, with any password.
 std::string with_password(std::string url) {
     return url.insert(url.find('@'), ":hush");
 }
@@ -236,5 +236,5 @@ TEST_F(PostgresCommands, StoreCopyRefusesWhatItCannotCopy) {
     expect_no_password(silent);
 }
 
-}  // namespace
+}  // namespace postgres_commands_test
 }  // namespace sluice::e2e

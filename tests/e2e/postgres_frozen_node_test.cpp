@@ -1,6 +1,6 @@
-// A node stands still in the middle of a transaction, with locks that others need, and its
-// connections stay open. The others take them away from it and go on; when it goes on, too, it
-// finds out what became of its work.
+// A node stands still in the middle of a transaction, with locks that other nodes need, and its
+// connections stay open. The other nodes take the locks away from it and go on; when it goes on,
+// too, it finds out what became of its work.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -12,19 +12,19 @@
 #include "e2e/postgres_server.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace postgres_frozen_node_test {
 
 constexpr int jobs = 20;
 constexpr Millis lease_time(5000);
 constexpr Millis bound(10'000);
 constexpr Millis soon(5000);
 
-// Where in its last burst the node stops: before its commit, with its seat locked like the leases;
+// Where in its last burst the node stops: before its commit, with its seat and the leases locked;
 // or well before that.
 struct Stop {
     const char* name;
     std::size_t tail;
-    bool has_duty;  // the node that is going to stop
+    bool has_duty;  // of the node that is going to stop
 };
 
 class PostgresFrozenNode : public testing::TestWithParam<Stop> {
@@ -77,7 +77,7 @@ class PostgresFrozenNode : public testing::TestWithParam<Stop> {
         EXPECT_LT(taken, bound);
     }
 
-    // Whatever became of it, the node says so, and works again.
+    // The node answers, whether its commit happened or not, and works again.
     void go_on() {
         proxy.let_go();
         frozen->process().send_signal(SIGCONT);
@@ -104,7 +104,7 @@ class PostgresFrozenNode : public testing::TestWithParam<Stop> {
     std::chrono::steady_clock::time_point stopped_at;
 };
 
-// The workers whose reports were not answered say the same to the other node, so that all its
+// The workers whose reports were not answered send them again to the other node, so that all its
 // connections wait for the locks.
 TEST_P(PostgresFrozenNode, LosesItsLocksToReportsThatWaitForThem) {
     ASSERT_NO_FATAL_FAILURE(stop_in_the_middle());
@@ -167,5 +167,5 @@ INSTANTIATE_TEST_SUITE_P(Where, PostgresFrozenNode,
                                          Stop{"AmongItsWrites", 1500, false}),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
-}  // namespace
+}  // namespace postgres_frozen_node_test
 }  // namespace sluice::e2e

@@ -1,5 +1,5 @@
 // The database goes away, fails over, or kills backends in the middle of commits. Clients wait a
-// little or get 503, what they were told is true, and all goes on by itself afterwards.
+// little or get 503, their answers are true, and all goes on by itself afterwards.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -9,10 +9,10 @@
 #include "e2e/fault_proxy.hpp"
 #include "e2e/outage_load.hpp"
 #include "e2e/postgres_server.hpp"
-#include "infrastructure/postgres/connection.hpp"
+#include "infrastructure/postgres/connection/connection.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace postgres_outage_test {
 
 constexpr Millis soon(5000);
 constexpr Millis longest_answer(10'000);
@@ -21,11 +21,11 @@ constexpr Millis all_have_moved(60'000);
 
 class PostgresOutage : public testing::Test {
   protected:
-    // Has the database away for a while, with clients at work.
+    // Takes the database away for a while, with clients at work.
     void ride_out(const std::function<void()>& take_away, Millis time,
                   const std::function<void()>& bring_back);
 
-    // Has each commit, or each job that is inserted, take a moment.
+    // Makes each commit, or each insert of a job, take a moment.
     void slow_down(const std::string& event, const std::string& table, const std::string& when) {
         server.execute(
             "CREATE FUNCTION public.dawdle() RETURNS trigger LANGUAGE plpgsql AS "
@@ -41,7 +41,7 @@ class PostgresOutage : public testing::Test {
     }
     std::int64_t jobs() const { return server.ask("SELECT count(*) FROM job"); }
 
-    // Submits a job and has something done to the database while its commit is under way.
+    // Submits a job and calls `meanwhile` while its commit is under way.
     Response submit_during(const Engine& engine, const std::function<void()>& meanwhile) {
         auto answer = std::async(std::launch::async,
                                  [port = engine.port()] { return Api(port, "q").try_submit({}); });
@@ -157,7 +157,7 @@ TEST_F(PostgresOutage, AfterACommitIsSeenThrough) {
     EXPECT_EQ(jobs(), 1);
 }
 
-// The connection is gone for us, and the server does not know.
+// The client has lost the connection, and the server does not know.
 TEST_F(PostgresOutage, DuringACommitWaitsForItsEnd) {
     FaultProxy proxy(server.port());
     const Engine engine(PostgresServer::url_through({proxy.port()}));
@@ -172,7 +172,7 @@ TEST_F(PostgresOutage, DuringACommitWaitsForItsEnd) {
 TEST_F(PostgresOutage, LongBeforeACommitShutsItOutForGood) {
     FaultProxy proxy(server.port());
     const Engine engine(PostgresServer::url_through({proxy.port()}));
-    Api(engine.port(), "q").submit();  // from now on a submit asks nothing before its commit
+    Api(engine.port(), "q").submit();  // from now on a submit reads nothing before its commit
     slow_down_inserts();
 
     const Response answer = submit_during(engine, [&] { proxy.abandon(); });
@@ -182,7 +182,8 @@ TEST_F(PostgresOutage, LongBeforeACommitShutsItOutForGood) {
     EXPECT_EQ(jobs(), 2);
 }
 
-// Connects and then says nothing: each answer must come before two such waits are over.
+// The server accepts connections and then sends nothing: each answer must come before two such
+// waits are over.
 TEST_F(PostgresOutage, OfAServerThatTakesConnectionsOnlyIsNotWaitedForTwice) {
     const Engine engine(server.url());
     slow_down_inserts();
@@ -249,7 +250,7 @@ TEST_F(PostgresOutage, OfOneHostThatFallsSilentIsLeftBehind) {
     EXPECT_TRUE(eventually([&] { return submits(engine.port()); }, longest_answer));
     const int before = load.accepted();
     EXPECT_TRUE(eventually([&] { return load.accepted() > before + 100; }, all_have_moved));
-    first.thaw();  // what is late arrives after all
+    first.thaw();  // late bytes arrive after all
     load.stop();
     EXPECT_EQ(engine.stop(), 0) << engine.process().errors();
     load.expect_all_kept(server);
@@ -297,5 +298,5 @@ TEST_F(PostgresOutage, ThatCanNeverEndIsNotWaitedFor) {
     EXPECT_TRUE(has(ended.errors, "database \"nowhere\" does not exist")) << ended.errors;
 }
 
-}  // namespace
+}  // namespace postgres_outage_test
 }  // namespace sluice::e2e

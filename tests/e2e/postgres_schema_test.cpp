@@ -7,11 +7,11 @@
 
 #include "e2e/cli.hpp"
 #include "e2e/pgbouncer.hpp"
-#include "infrastructure/postgres/connection.hpp"
+#include "infrastructure/postgres/connection/connection.hpp"
 #include "support/postgres.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace postgres_schema_test {
 
 class PostgresSchema : public testing::Test {
   protected:
@@ -150,5 +150,5 @@ TEST_F(PostgresSchema, EnginesOfTwoSchemasShareADatabaseBehindPgBouncer) {
     EXPECT_TRUE(has(verified.output, "20 jobs")) << verified.output;
 }
 
-}  // namespace
+}  // namespace postgres_schema_test
 }  // namespace sluice::e2e

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "infrastructure/postgres/connection.hpp"
+#include "infrastructure/postgres/connection/connection.hpp"
 
 namespace sluice::e2e {
 namespace {

@@ -8,7 +8,8 @@
 
 namespace sluice::e2e {
 
-// A PostgreSQL server of the test's own, which it may mistreat. Gone with all its data at the end.
+// A PostgreSQL server of the test's own, which it may stop and damage. Gone with all its data at
+// the end.
 class PostgresServer {
   public:
     // With a clock of its own, set_clock() works; needs the package faketime.
@@ -24,7 +25,7 @@ class PostgresServer {
     // The same server on other ports, one after the other.
     static std::string url_through(const std::vector<std::uint16_t>& ports);
 
-    // As a crash would end it, and starts it again.
+    // Ends it as a crash would, and starts it again.
     void halt() const { run("halt"); }
     void resume() const { run("resume"); }
 

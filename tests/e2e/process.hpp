@@ -51,7 +51,7 @@ class Process {
     // How it ended: its exit code, or 128 and the signal's number. Nothing: it still runs.
     std::optional<int> wait(Millis patience);
 
-    // What it printed and read_line() did not return. Complete once wait() has told its end.
+    // The output that read_line() did not return. Complete once wait() has returned its end.
     const std::string& output() const { return output_; }
     const std::string& errors() const { return errors_; }
 

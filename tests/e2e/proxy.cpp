@@ -82,12 +82,12 @@ std::vector<std::string> Proxy::command(const std::string& program, std::uint16_
         return {path_of(program), "-db", "-f", file};
     }
     std::ofstream(file) << nginx_config(read_file(examples / "nginx.conf"), engine_port, entry);
-    // Its workers have another user when it is started by root, who could not use the folder.
+    // When root starts it, its workers run as another user, who could not use the folder.
     const std::string more = ::geteuid() == 0 ? "daemon off; user root;" : "daemon off;";
     return {path_of(program), "-p", folder, "-e", "stderr", "-c", file, "-g", more};
 }
 
-// Who listens may be another one that was faster: nginx complains about that and tries on.
+// Another process may have taken the port: nginx complains about that and tries on.
 bool Proxy::has_come_up() const {
     const auto has_failed = [&] {
         return process_->wait(Millis(0)) || process_->errors().find("bind()") != std::string::npos;

@@ -12,7 +12,7 @@ namespace sluice::e2e {
 enum class ProxyEntry { tls, plain };
 
 // A proxy in front of an engine, with its example from docs/proxy, in which only names, ports and
-// paths are others.
+// paths are changed.
 class Proxy {
   public:
     // `program` is "nginx" or "haproxy". Throws when it does not come up.

@@ -1,5 +1,5 @@
-// The engine behind nginx and HAProxy with the configurations of docs/proxy: what is well-formed
-// works as without them, and nothing gets through that one of the two reads differently.
+// The engine behind nginx and HAProxy with the configurations of docs/proxy: well-formed requests
+// work as without them, and no request gets through that one of the two reads differently.
 #include <algorithm>
 #include <thread>
 
@@ -10,7 +10,7 @@
 #include "support/tls_client.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace proxy_test {
 
 class BehindProxy : public testing::TestWithParam<const char*> {
   protected:
@@ -60,10 +60,10 @@ class BehindProxy : public testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Program, BehindProxy, testing::Values("nginx", "haproxy"),
                          [](const auto& tested) { return std::string(tested.param); });
 
-// The statuses of all that comes back for these bytes, without those that only say to go on. The
-// client goes on listening, since proxies take the end of what it sends for its leaving, until
-// there is nothing more for a while. On a busy machine an answer may come later than that: who gets
-// none here may have been accepted all the same.
+// The statuses of all answers to these bytes, without the interim ones. The client goes on
+// listening, since proxies take the end of its bytes for its leaving, until nothing more comes for
+// a while. On a busy machine an answer may come later than that: a request without one may have
+// been accepted all the same.
 std::vector<int> statuses(std::uint16_t port, const std::string& bytes) {
     Client client(port);
     client.send(bytes);
@@ -140,7 +140,7 @@ TEST_P(BehindProxy, LargeBodiesGoThroughAndTooLargeOnesDoNot) {
     EXPECT_EQ(refusal->status, 413);
 }
 
-// Both proxies take chunks, and put them into the one form that the engine reads alike.
+// Both proxies accept chunks, and convert them to the one form that the engine reads alike.
 TEST_P(BehindProxy, ChunkedBodiesGoThroughAndTheConnectionEndsWithThem) {
     start(ProxyEntry::plain);
     const std::string head =
@@ -180,8 +180,8 @@ TEST_P(BehindProxy, TargetsWithAHostAndEncodedLettersGoThrough) {
     EXPECT_EQ(answer->status, 200);
 }
 
-// No bad request hides another one: each that was accepted was answered as accepted, unless its
-// answer did not come in time.
+// No bad request hides another one: each accepted one was answered as accepted, unless its answer
+// did not come in time.
 TEST_P(BehindProxy, MalformedRequestsDoNoHarm) {
     start(ProxyEntry::plain);
     std::size_t accepted = 0;
@@ -196,13 +196,13 @@ TEST_P(BehindProxy, MalformedRequestsDoNoHarm) {
         accepted += static_cast<std::size_t>(jobs);
     }
     EXPECT_EQ(Client(proxy->port()).get("/healthz").status, 200);
-    proxy.reset();  // nothing is on its way any more
+    proxy.reset();  // nothing is under way any more
     EXPECT_GE(jobs_of_type("malformed"), accepted);
     EXPECT_LE(jobs_of_type("malformed"), accepted + unanswered);
     EXPECT_EQ(engine->stop(), 0);
 }
 
-// What speaks HTTP/2 answers these bytes with a frame of its own.
+// A server of HTTP/2 answers these bytes with a frame of its own.
 TEST_P(BehindProxy, NobodySpeaksHttp2WithoutHavingAgreedOnIt) {
     const std::string preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     const std::string settings("\0\0\0\x04\0\0\0\0\0", 9);
@@ -220,8 +220,7 @@ TEST_P(BehindProxy, NobodySpeaksHttp2WithoutHavingAgreedOnIt) {
     expect_refusal(sealed.receive_some());
 }
 
-// After each attack somebody else, on a connection of their own, gets the answer to their own
-// question.
+// After each attack another client, on a connection of its own, gets the answer to its own request.
 TEST_P(BehindProxy, NoRequestIsSmuggledInAnother) {
     start(ProxyEntry::plain);
     const std::vector<RawRequest> attacks = smuggling_attacks();
@@ -236,7 +235,7 @@ TEST_P(BehindProxy, NoRequestIsSmuggledInAnother) {
         EXPECT_EQ(answer.header("X-Request-Id"), mark) << attack.name;
         EXPECT_EQ(jobs_of_type("smuggled"), 0u) << attack.name;
     }
-    proxy.reset();  // nothing is on its way any more
+    proxy.reset();  // nothing is under way any more
     EXPECT_EQ(jobs_of_type("smuggled"), 0u);
 }
 
@@ -249,5 +248,5 @@ TEST(Smuggling, IsRefusedWithoutAProxyToo) {
     }
 }
 
-}  // namespace
+}  // namespace proxy_test
 }  // namespace sluice::e2e

@@ -1,8 +1,8 @@
-// Reports: how attempts end, what is tried again, and what a repeated report is answered with.
+// Reports: how attempts end, which are tried again, and the answer to a repeated report.
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace report_test {
 
 ON_EACH_STORE(Report);
 
@@ -215,5 +215,5 @@ TEST_P(Report, RefusesWhatIsNotAReport) {
         200);
 }
 
-}  // namespace
+}  // namespace report_test
 }  // namespace sluice::e2e

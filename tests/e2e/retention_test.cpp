@@ -1,4 +1,4 @@
-// Retention by the real binary: old jobs go, and what is needed stays.
+// Retention by the real binary: old jobs are removed, and needed ones stay.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "e2e/cli.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace retention_test {
 
 constexpr std::int64_t age_seconds = 30 * 86'400;
 constexpr std::int64_t age_in_ids = (age_seconds * 1000) << 22;
@@ -37,7 +37,7 @@ class JobsOfAMonthAgo : public testing::Test {
     }
     void start_with_retention() { start({"--config", config()}); }
 
-    // A database knows the weeks from its first one on; this one has been there for longer.
+    // A database has windows from its first week on; this one is made to look older.
     void add_past_windows() {
         change_store(store, R"sql(
 DO $$
@@ -54,7 +54,7 @@ BEGIN
 END $$)sql");
     }
 
-    // Moves what is marked as old into the past, engine and all.
+    // Moves the jobs that are marked as old into the past; the engine is stopped meanwhile.
     void age() {
         ASSERT_EQ(engine->stop(), 0);
         const std::string old = "(SELECT id FROM job WHERE correlation_id = 'old')";
@@ -162,5 +162,5 @@ TEST_F(JobsOfAMonthAgo, AreKeptWithoutASetting) {
     EXPECT_TRUE(has(metrics, "sluice_duty_runs_total{duty=\"retention\"} 0")) << metrics;
 }
 
-}  // namespace
+}  // namespace retention_test
 }  // namespace sluice::e2e

@@ -7,11 +7,10 @@
 #include <thread>
 
 #include "e2e/guarded_engine.hpp"
-#include "interfaces/http/deploy/access.hpp"
-#include "interfaces/http/routes.hpp"
+#include "interfaces/http/dispatch/routes.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace rights_test {
 
 using http::Right;
 
@@ -23,7 +22,7 @@ std::ptrdiff_t rank(std::string_view role) {
     return std::find(roles.begin(), roles.end(), role) - roles.begin();
 }
 
-// A caller as the test sees it: what it shows, and what should be allowed to it.
+// A caller as the test sees it: its credential, and its permissions.
 struct Person {
     std::string name;
     std::string token;
@@ -56,18 +55,15 @@ Verdict verdict_in_app(const Person& person, const Right& right) {
 }
 
 Verdict expected(const Person& person, const Right& right) {
-    if (right.door == Right::Door::open) return Verdict::admitted;
+    if (right.kind == Right::Kind::open) return Verdict::admitted;
     if (!person.is_known) return Verdict::stranger;
     const auto by = [](bool allowed) { return allowed ? Verdict::admitted : Verdict::forbidden; };
-    switch (right.door) {
-        case Right::Door::any: return Verdict::admitted;
-        case Right::Door::scope: return by(person.has(right.scope));
-        case Right::Door::role: return verdict_in_app(person, right);
-        case Right::Door::overall: return by(person.is_overall && person.has(right.scope));
-        case Right::Door::deploy_control:
-        case Right::Door::deploy_runner:
-        case Right::Door::deploy_node:
-        case Right::Door::deploy_admin: return by(person.is_home && person.has(right.scope));
+    switch (right.kind) {
+        case Right::Kind::any: return Verdict::admitted;
+        case Right::Kind::scope: return by(person.has(right.scope));
+        case Right::Kind::role: return verdict_in_app(person, right);
+        case Right::Kind::overall: return by(person.is_overall && person.has(right.scope));
+        case Right::Kind::door: return by(person.is_home && person.has(right.scope));
         default: return Verdict::forbidden;
     }
 }
@@ -175,7 +171,7 @@ class RightsWalk : public testing::Test {
         return all;
     }
 
-    // The pattern with something in the place of each {…}.
+    // The pattern with a value for each {…}.
     std::string path_of(const http::Route& route) const {
         std::string path(route.pattern);
         for (std::size_t open = path.find('{'); open != path.npos; open = path.find('{')) {
@@ -189,7 +185,7 @@ class RightsWalk : public testing::Test {
         return path;
     }
 
-    // A body that is not refused before the caller's role is looked at.
+    // A body that is not refused before the caller's role is checked.
     static std::string body_of(const http::Route& route) {
         if (route.verb == http::Verb::get) return "";
         if (route.pattern.ends_with("/members")) return R"({"user":"zoe","role":"user"})";
@@ -257,16 +253,16 @@ TEST_F(RightsWalk, EveryRouteLetsInWhomTheTableNamesAndNobodyElse) {
     EXPECT_EQ(seen.size(), 4u);
 }
 
-// Doors of the deploy contract name the header of their secret.
+// Doors of a contract name the header of their secret.
 TEST_F(RightsWalk, StrangersAllGetTheSameAnswerFromADoorOfAContract) {
     const std::vector<Person> unknown = strangers();
     std::map<std::pair<const http::Contract*, std::string_view>, std::set<std::string>> bodies;
     each_route([&](const http::Contract& contract, const http::Route& route) {
-        if (route.right.door == Right::Door::open) return;
+        if (route.right.kind == Right::Kind::open) return;
         for (const Person& person : unknown) {
             const Response response = call(person, route);
             EXPECT_TRUE(response.header("WWW-Authenticate").starts_with("Bearer"));
-            const std::string_view header = http::deploy::header_of(route.right.door);
+            const std::string_view header = route.right.door ? route.right.door->header : "";
             bodies[{&contract, header}].insert(without_request_id(response));
         }
     });
@@ -281,7 +277,7 @@ TEST_F(RightsWalk, OtherMethodsAndOtherSpellingsOpenNothing) {
                             {"X-Forwarded-User", "admin"},
                             {"X-Tenant", "other"}};
     each_route([&](const http::Contract&, const http::Route& route) {
-        if (route.right.door == Right::Door::open) return;
+        if (route.right.kind == Right::Kind::open) return;
         const Person nobody{.name = "nobody", .token = ""};
         const std::string path = path_of(route);
         for (const char* method : {"DELETE", "OPTIONS", "PUT", "BREW"}) {
@@ -304,5 +300,5 @@ TEST_F(RightsWalk, OtherMethodsAndOtherSpellingsOpenNothing) {
     });
 }
 
-}  // namespace
+}  // namespace rights_test
 }  // namespace sluice::e2e

@@ -7,7 +7,7 @@
 #include "sluice/worker.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace runner_test {
 
 using client::Context;
 using client::Outcome;
@@ -16,7 +16,7 @@ std::string server(std::uint16_t port) {
     return "http://127.0.0.1:" + std::to_string(port);
 }
 
-// Runs until it goes.
+// Runs until the destructor.
 class RunningWorker {
   public:
     explicit RunningWorker(client::WorkerOptions options) : worker(noticing(std::move(options))) {}
@@ -166,7 +166,7 @@ TEST_P(RunnerOnEachStore, StopHandsARunningJobBackOverHttp) {
     EXPECT_EQ(api.steps(id).back(), "handed_back");
 }
 
-// Stops come while claims are on their way, whose jobs nobody would run.
+// Stops come while claims are under way, whose jobs no worker would run.
 TEST_P(RunnerOnEachStore, AStopAmongManyJobsLeavesNoLeaseBehind) {
     const std::vector<Fields> many(400, Fields{{"max_attempts", 2}});
     for (int i = 0; i < 5; ++i) api.submit_batch(many);
@@ -229,5 +229,5 @@ TEST(Runner, SaysWhyTheEngineRefusesItsClaims) {
     EXPECT_THROW(running.worker.run(), client::Error);
 }
 
-}  // namespace
+}  // namespace runner_test
 }  // namespace sluice::e2e

@@ -1,4 +1,4 @@
-// Secrets are planted wherever there is a place for one, and then looked for in everything that the
+// Secrets are planted in every field that may hold one, and then searched in everything that the
 // engine printed and in everything that can be fetched from it.
 #include <csignal>
 #include <fstream>
@@ -6,9 +6,9 @@
 #include "e2e/cli.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace secrets_test {
 
-// Each of them has this in it; what it is for comes behind it.
+// Each secret contains this, followed by its purpose.
 constexpr const char* mark = "p1anted";
 
 constexpr const char* configuration = R"(
@@ -37,7 +37,7 @@ url = "https://user:p1anted-url-password@127.0.0.1:1/x?key=p1anted-query"
 headers = {X-Key = "p1anted-header"}
 )";
 
-// What is secret in it: by path, by the path's star, and by name at any depth.
+// Its secrets: by path, by the path's star, and by name at any depth.
 constexpr const char* payload =
     R"({"db":{"url":"postgres://app:p1anted-db-pass@db/x","name":"shop"},)"
     R"("accounts":[{"pin":"p1anted-pin-1","id":1},{"pin":"p1anted-pin-2","id":2}],)"
@@ -67,7 +67,7 @@ class Secrets : public testing::Test {
         return text(expect_ok(answer, 202), "id");
     }
 
-    // The whole life of a job whose worker blabs at every opportunity.
+    // The whole life of a job whose worker prints secrets at every opportunity.
     std::string blab() {
         const std::string id = submit();
         Json lease = api->claim_one();
@@ -233,7 +233,7 @@ TEST(SecretsInConfiguration, AreNotRepeatedWhenTheyAreWrong) {
     }
 }
 
-// Whatever stands in a text from outside, it stays one record and one string.
+// A text from outside always stays one record and one string.
 TEST_F(Secrets, NoTextBreaksOutOfItsPlace) {
     const std::string nasty =
         "\r\n\r\ndata: x\nevent: status\nid: 9\n\n\x1b[31m\u202e\u2028<img src=x "
@@ -264,5 +264,5 @@ TEST_F(Secrets, NoTextBreaksOutOfItsPlace) {
     for (const std::string& line : lines_of(exported.output)) EXPECT_NO_THROW(parse(line)) << line;
 }
 
-}  // namespace
+}  // namespace secrets_test
 }  // namespace sluice::e2e

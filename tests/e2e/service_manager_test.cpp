@@ -1,4 +1,4 @@
-// The engine under a service manager: it says when it serves, when it stops, and that it is alive.
+// The engine under a service manager: it tells when it serves, when it stops, and that it is alive.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -14,9 +14,9 @@
 #include "e2e/http_client.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace service_manager_test {
 
-// The socket that a manager gives to what it starts.
+// The socket that a manager gives to the process that it starts.
 class NotifySocket {
   public:
     NotifySocket() {
@@ -75,5 +75,5 @@ TEST(ServiceManager, HearsThatTheEngineIsAliveAsOftenAsItAsksFor) {
     EXPECT_EQ(manager.next(), "WATCHDOG=1");
 }
 
-}  // namespace
+}  // namespace service_manager_test
 }  // namespace sluice::e2e

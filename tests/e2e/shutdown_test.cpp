@@ -8,7 +8,7 @@
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace shutdown_test {
 
 class Shutdown : public testing::Test {
   protected:
@@ -130,8 +130,8 @@ TEST_F(Shutdown, ARestartFindsEverything) {
     EXPECT_LT(held, api->submit_id()) << "ids go on";
 }
 
-// A file has one engine, so that no worker could reach any while it was down. Where several nodes
-// share a database leases just go on.
+// A file has one engine, so no worker could reach any while it was down. Where several nodes share
+// a database leases just go on.
 class SqliteShutdown : public Shutdown {};
 
 TEST_F(SqliteShutdown, ALeaseThatEndsMeanwhileGetsOneFreshTerm) {
@@ -155,5 +155,5 @@ TEST_F(SqliteShutdown, ALeaseThatEndsMeanwhileGetsOneFreshTerm) {
     expect_ok(api.succeed(lease));
 }
 
-}  // namespace
+}  // namespace shutdown_test
 }  // namespace sluice::e2e

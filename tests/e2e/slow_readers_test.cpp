@@ -1,5 +1,5 @@
-// Clients that ask for much and read slowly, or not at all: the memory that the engine takes for
-// them is bounded, and others are served meanwhile.
+// Clients that ask for large answers and read slowly, or not at all: the memory that the engine
+// takes for them is bounded, and others are served meanwhile.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -14,20 +14,20 @@
 #include "support/sanitizers.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace slow_readers_test {
 
 using namespace std::chrono_literals;
 
 constexpr std::int64_t answer_memory_kilobytes = 32 * 1024;
 
-// What the engine needs beside the answers themselves: texts and jobs that readers have at hand,
-// the shares of connections, caches, and what the allocator keeps.
+// Memory of the engine beside the answers themselves: texts and jobs of readers, the shares of
+// connections, caches, and what the allocator keeps.
 constexpr std::int64_t besides_kilobytes = 64 * 1024;
 
 // Pages of large jobs are planned one after the other: a busy machine takes a while for hundreds.
 constexpr Millis turn_comes{90'000};
 
-// A client with small buffers that sends a request and reads only what it is told to.
+// A client with small buffers that sends a request and reads only as much as the test wants.
 class SlowReader {
   public:
     SlowReader(std::uint16_t port, const std::string& path)
@@ -46,7 +46,7 @@ class SlowReader {
     SlowReader(const SlowReader&) = delete;
     SlowReader& operator=(const SlowReader&) = delete;
 
-    // False: nothing came, since nothing was there, or the connection is over.
+    // False: nothing came, since there was nothing, or the connection is over.
     bool read(std::size_t bytes) {
         std::string some(bytes, ' ');
         const ssize_t count = ::recv(socket_, some.data(), bytes, MSG_DONTWAIT);
@@ -64,7 +64,7 @@ class SlowReader {
     std::string read_;
 };
 
-// The body of an answer in chunks that has come to its end; nothing otherwise.
+// The body of a complete answer in chunks; nothing otherwise.
 std::optional<std::string> whole_body(std::string_view answer) {
     const std::size_t head = answer.find("\r\n\r\n");
     if (head == std::string_view::npos) return std::nullopt;
@@ -164,7 +164,7 @@ TEST_F(SlowReaders, OfAListOfLargeJobsTakeNoMoreThanTheLimit) {
     expect_bounded("/api/v1/jobs?limit=200", 250);
 }
 
-// With the usual limit there is room for all of them, and each has one job at a time.
+// With the usual limit there is memory for all of them, and each has one job at a time.
 class SlowReadersWithRoom : public SlowReaders {
   protected:
     SlowReadersWithRoom() : SlowReaders(256 * 1024) {}
@@ -238,5 +238,5 @@ TEST_F(SlowReaders, StreamsOfATenantAreLimitedWithoutTokensToo) {
     EXPECT_EQ(EventStream(engine.port(), theirs).head().status, 200);
 }
 
-}  // namespace
+}  // namespace slow_readers_test
 }  // namespace sluice::e2e

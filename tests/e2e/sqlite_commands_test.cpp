@@ -1,5 +1,5 @@
-// What is about the files of SQLite: who makes them, who may open them, what is said when they are
-// not there or something else.
+// The files of SQLite: which commands make them, which may open them, and the messages when they
+// are missing or something else.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -7,7 +7,7 @@
 #include "e2e/cli.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace sqlite_commands_test {
 
 class SqliteCommands : public testing::Test {
   protected:
@@ -94,5 +94,5 @@ TEST_F(SqliteCommands, AuditSaysWhenThereIsNoFile) {
     }
 }
 
-}  // namespace
+}  // namespace sqlite_commands_test
 }  // namespace sluice::e2e

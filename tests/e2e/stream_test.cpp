@@ -5,7 +5,7 @@
 #include "support/sanitizers.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace stream_test {
 
 ON_EACH_STORE(Stream);
 
@@ -17,7 +17,7 @@ Json log_line(const std::string& message) {
     return Fields{{"message", message}};
 }
 
-// A job that has ended, with logs before and after a retry: eleven things to tell.
+// A job that has ended, with logs before and after a retry: eleven items.
 std::string full_life(Api& api) {
     const std::string id = api.submit_id({{"backoff", "none"}});
     Json lease = api.claim_one();
@@ -227,5 +227,5 @@ TEST(SlowReader, GetsEverythingByComingBackAndCostsLittle) {
     EXPECT_EQ(engine.stop(), 0);
 }
 
-}  // namespace
+}  // namespace stream_test
 }  // namespace sluice::e2e

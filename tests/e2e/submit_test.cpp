@@ -1,9 +1,9 @@
-// Submitting one job: every field, its defaults, and what is refused.
-#include "domain/sha256.hpp"
+// Submitting one job: every field, its defaults, and refusals.
+#include "domain/values/sha256.hpp"
 #include "e2e/api.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace submit_test {
 
 ON_EACH_STORE(Submit);
 
@@ -180,5 +180,5 @@ TEST_P(Submit, RunsAtOnceWhatWasDueLongAgo) {
     EXPECT_EQ(api.claim().size(), 1u);
 }
 
-}  // namespace
+}  // namespace submit_test
 }  // namespace sluice::e2e

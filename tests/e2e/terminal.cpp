@@ -17,7 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Millis left_until(Clock::time_point deadline) {
+Millis time_left_until(Clock::time_point deadline) {
     return std::max(std::chrono::ceil<Millis>(deadline - Clock::now()), Millis(0));
 }
 
@@ -25,7 +25,8 @@ bool is_name_of(std::string_view entry, std::string_view name) {
     return entry.starts_with(name) && entry.substr(name.size()).starts_with('=');
 }
 
-// What this process has, with the given names replaced, and without what would decide for the test.
+// This process's environment, with the given names replaced, and without variables that would
+// change the result.
 std::vector<std::string> environment_with(
     std::vector<std::pair<std::string, std::string>> changes) {
     const auto add_default = [&](const std::string& name, const std::string& value) {
@@ -96,7 +97,7 @@ bool Terminal::read_some(Millis patience) {
 bool Terminal::shows(const std::string& text, Millis patience) {
     const auto deadline = Clock::now() + patience;
     while (written_.find(text) == std::string::npos) {
-        if (left_until(deadline) == Millis(0) || !read_some(left_until(deadline))) {
+        if (time_left_until(deadline) == Millis(0) || !read_some(time_left_until(deadline))) {
             return written_.find(text) != std::string::npos;
         }
     }
@@ -117,7 +118,7 @@ std::optional<int> Terminal::wait(Millis patience) {
             end_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
             while (read_some(Millis(0))) {
             }
-        } else if (left_until(deadline) == Millis(0)) {
+        } else if (time_left_until(deadline) == Millis(0)) {
             return std::nullopt;
         }
     }

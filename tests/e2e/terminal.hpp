@@ -28,7 +28,7 @@ class Terminal {
     Terminal(const Terminal&) = delete;
     Terminal& operator=(const Terminal&) = delete;
 
-    // Whether this appears in what the program writes, from its start on.
+    // Whether this appears in the program's output, from its start on.
     bool shows(const std::string& text, Millis patience = Millis(10'000));
 
     void type(const std::string& keys);
@@ -39,7 +39,7 @@ class Terminal {
     // Every byte so far, escape sequences and all.
     const std::string& written() const { return written_; }
 
-    // What can be read at the end: lines as a terminal leaves them, without colours.
+    // The final screen: lines as a terminal leaves them, without colours.
     std::string screen() const;
 
   private:

@@ -1,4 +1,4 @@
-// The engine behind TLS, as clients and operators meet it.
+// The engine with TLS, as clients and operators use it.
 #include <signal.h>
 
 #include <atomic>
@@ -11,7 +11,7 @@
 #include "support/tls_client.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace tls_test {
 
 class Tls : public testing::Test {
   protected:
@@ -48,7 +48,7 @@ client::NewJob task() {
     return job;
 }
 
-// Claims the one job that waits and reports that it succeeded.
+// Claims the one waiting job and reports that it succeeded.
 void work_one(client::Client& client) {
     const Json answer = parse(client.call("POST", "/api/v1/leases", R"({"worker_id":"w"})", false));
     const List& leases = list(answer, "leases");
@@ -171,7 +171,7 @@ TEST_F(Tls, AReloadUnderLoadLosesNoRequest) {
             }
         });
     }
-    // One that fails, and then the new one, again and again.
+    // A file that fails, and then the new one, again and again.
     std::ofstream(certificate.certificate) << "half of a file";
     engine->process().send_signal(SIGHUP);
     const auto failed = engine->process().read_line(Millis(10'000));
@@ -229,5 +229,5 @@ TEST_F(Tls, AnExpiredCertificateIsServedWithAWarning) {
     EXPECT_NE(checked.errors.find("has expired"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace tls_test
 }  // namespace sluice::e2e

@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "e2e/guarded_engine.hpp"
-#include "e2e/token_talk.hpp"
+#include "e2e/token_support.hpp"
 #include "support/postgres.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace token_store_test {
 
 using std::chrono::steady_clock;
 
@@ -90,7 +90,7 @@ TEST(PostgresTokens, AreMadeAndRevokedBesideRunningEnginesWhichSeeItWithinFiveSe
         EXPECT_EQ(status_for(engine->port(), other), 200);
     }
 
-    // On the other engine, while it is in use here all the time.
+    // On the other engine, while the token is in use here all the time.
     const auto expect_shut_out = [&](const std::string& revoked, Engine& engine) {
         const auto start = steady_clock::now();
         EXPECT_TRUE(eventually([&] { return status_for(engine.port(), revoked) == 401; }));
@@ -109,5 +109,5 @@ TEST(PostgresTokens, AreMadeAndRevokedBesideRunningEnginesWhichSeeItWithinFiveSe
     EXPECT_EQ(status_for(two.port(), admin), 200);
 }
 
-}  // namespace
+}  // namespace token_store_test
 }  // namespace sluice::e2e

@@ -4,10 +4,10 @@
 #include <fstream>
 
 #include "e2e/guarded_engine.hpp"
-#include "e2e/token_talk.hpp"
+#include "e2e/token_support.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace token_test {
 
 constexpr std::size_t token_bytes = 4 + 24 + 1 + 43;
 
@@ -273,5 +273,5 @@ TEST_F(TokenCommands, AWorkerWhoseTokenIsRevokedStopsItsJobWhenTheLeaseEnds) {
     EXPECT_EQ(ended.errors.find(notice, first + 1), std::string::npos) << ended.errors;
 }
 
-}  // namespace
+}  // namespace token_test
 }  // namespace sluice::e2e

@@ -20,7 +20,7 @@ class WorkProcess {
 
     Process& process() { return process_; }
 
-    // Asks it to stop, and answers its exit code; -1: it did not stop in time.
+    // Asks it to stop, and returns its exit code; -1: it did not stop in time.
     int stop(Millis patience = Millis(10'000)) {
         process_.send_signal(SIGTERM);
         return process_.wait(patience).value_or(-1);
@@ -49,7 +49,8 @@ class WorkProcess {
     Process process_;
 };
 
-// The numbers that a job's command has written to a file, as many as these, once they are there.
+// The process ids that a job's command has written to a file, as many as these, once they are
+// there.
 inline std::vector<pid_t> pids_in(const std::filesystem::path& file, std::size_t count) {
     std::vector<pid_t> pids;
     eventually([&] {

@@ -8,7 +8,7 @@
 #include "e2e/work_process.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace work_test {
 
 class WorkE2e : public testing::Test {
   protected:
@@ -178,7 +178,7 @@ TEST_F(WorkE2e, RunsSeveralCommandsAtOnce) {
     EXPECT_EQ(worker.process().errors(), "");
 }
 
-// Leaves no room in the pipe that is the standard error of a process.
+// Fills the pipe that is the standard error of a process.
 void fill_errors_of(pid_t pid) {
     const std::string path = "/proc/" + std::to_string(pid) + "/fd/2";
     const int pipe = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
@@ -291,5 +291,5 @@ TEST_F(WorkE2e, TakesWhateverFollowsExecAsItStands) {
     }
 }
 
-}  // namespace
+}  // namespace work_test
 }  // namespace sluice::e2e

@@ -1,10 +1,10 @@
-// The configuration file. Beyond not breaking: a refusal says where, line by line, and what is
-// accepted can be shown.
+// The configuration file. Beyond not breaking: a refusal names the line of each mistake, and an
+// accepted configuration can be shown.
 #include <string>
 
+#include "config/config.hpp"
+#include "config/show.hpp"
 #include "input.hpp"
-#include "main/config.hpp"
-#include "main/config_show.hpp"
 
 namespace sluice {
 namespace {

@@ -1,13 +1,13 @@
 // The framing gate, the grammar behind it, and the chunks of a body. Beyond not breaking: the bytes
-// are judged alike in whatever pieces they come; what is accepted has the one length that a simple
-// reader finds; and written out again it is framed as before.
+// are judged alike in any pieces; an accepted request has the one length that a simple reader
+// finds; and written out again it is framed as before.
 #include <algorithm>
 #include <string>
 
 #include "input.hpp"
-#include "interfaces/http/ascii.hpp"
-#include "interfaces/http/chunked_body.hpp"
-#include "interfaces/http/request_parser.hpp"
+#include "domain/values/ascii.hpp"
+#include "interfaces/http/message/chunked_body.hpp"
+#include "interfaces/http/message/request_parser.hpp"
 
 namespace sluice::http {
 namespace {
@@ -24,7 +24,7 @@ HeadScanner::Outcome scan_in_pieces(std::string_view bytes, const GateRules& rul
     return outcome;
 }
 
-// How a reader that knows nothing but lines finds a header's values.
+// The header's values as found by a reader that knows nothing but lines.
 std::vector<std::string_view> values_of(std::string_view head, std::string_view name) {
     std::vector<std::string_view> values;
     for (std::size_t at = head.find("\r\n") + 2; at < head.size();) {
@@ -96,7 +96,7 @@ void check_accepted(std::string_view bytes, const Head& head, const Framing& fra
            "it says the same");
 }
 
-// What a body comes to, in pieces of this size.
+// The decoded body, in pieces of this size.
 struct Decoded {
     bool is_complete = false;
     int status = 0;
@@ -129,7 +129,7 @@ Decoded decode(std::string_view bytes, std::size_t piece_bytes) {
     return decoded;
 }
 
-// How a reader that believes each size takes the chunks off.
+// The body as decoded by a reader that believes each size.
 std::string simply_decoded(std::string_view bytes) {
     std::string body;
     for (;;) {

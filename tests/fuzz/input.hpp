@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <string_view>
 
-// What every fuzz target has: one function that takes any bytes and looks at what becomes of them.
+// Shared by all fuzz targets: one function that takes any bytes and checks the results.
 namespace sluice::fuzz {
 
-// Says what did not hold, and ends the process, which the fuzzer takes for a finding.
+// Prints the broken expectation, and ends the process, which the fuzzer takes for a finding.
 inline void expect(bool holds, const char* what) {
     if (holds) return;
     std::fprintf(stderr, "fuzz: did not hold: %s\n", what);

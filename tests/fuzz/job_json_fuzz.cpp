@@ -1,11 +1,12 @@
-// The bodies of the native contract. Beyond not breaking: what is accepted keeps the limits, and
+// The bodies of the native contract. Beyond not breaking: an accepted body keeps the limits, and
 // the JSON in it is JSON.
 #include <string>
 
-#include "application/names.hpp"
+#include "application/toolkit/contract_rules.hpp"
+#include "application/toolkit/names.hpp"
 #include "input.hpp"
 #include "interfaces/http/native/read_job.hpp"
-#include "interfaces/http/native/read_lease.hpp"
+#include "interfaces/http/requests/read_lease.hpp"
 
 namespace sluice::http::native {
 namespace {
@@ -26,7 +27,7 @@ void check_job(const JobRequest& request) {
     expect(job.delay.value_or(Duration{}) >= Duration{}, "a delay is not negative");
     expect(job.timeout.value_or(Duration{}) >= Duration{}, "a timeout is not negative");
     const Timestamp now = from_micros(1'800'000'000'000'000);
-    const auto made = make_job(job, JobTypes::built_in(), now);
+    const auto made = make_job(job, Catalog::built_in().types, now);
     if (!made) return;
     expect(!made->type.empty() && made->type.size() <= limits::name_bytes, "a type is a name");
     expect(made->payload.size() <= limits::payload_bytes, "a payload keeps its limit");

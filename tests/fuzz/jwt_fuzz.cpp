@@ -1,11 +1,11 @@
-// JSON Web Tokens, from whole tokens down to their parts. Nobody has the private keys to these
-// public ones, so that any token that is believed is a forged one.
+// JSON Web Tokens, from whole tokens down to their parts. The private keys to these public ones are
+// not known, so any token that is accepted is a forged one.
 #include <unistd.h>
 
 #include <cstdio>
 #include <string>
 
-#include "application/names.hpp"
+#include "application/toolkit/names.hpp"
 #include "infrastructure/jwt/base64url.hpp"
 #include "infrastructure/jwt/cjose_jwt_verifier.hpp"
 #include "infrastructure/jwt/key_set.hpp"
@@ -59,7 +59,7 @@ void verify_parts(std::string_view text) {
     const std::string_view rest = text.substr(std::min(first + 1, text.size()));
     const std::size_t second = std::min(rest.find('\n'), rest.size());
     std::string signature(rest.substr(std::min(second + 1, rest.size())));
-    signature.resize(64);  // as long as it has to be, so that it is looked at
+    signature.resize(64);  // the required length, so that it is checked
     verify_token(join_token(text.substr(0, first), rest.substr(0, second), signature));
 }
 

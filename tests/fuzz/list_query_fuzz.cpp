@@ -4,8 +4,8 @@
 #include <string>
 
 #include "input.hpp"
-#include "interfaces/http/native/job_filter.hpp"
 #include "interfaces/http/native/read_entity.hpp"
+#include "interfaces/http/requests/job_filter.hpp"
 #include "support/quiet_app.hpp"
 
 namespace sluice::http::native {
@@ -82,8 +82,8 @@ Result<EntityListQuery> read_entities(std::string_view query, const CallerPtr& c
     return read_entity_list(call_of(request, caller), "");
 }
 
-// Two lists at once, with a line end between: a cursor of the one fits the other only when they ask
-// for the same.
+// Two lists at once, with a line end between: a cursor of the one fits the other only when both
+// have the same filters.
 void read_entity_queries(std::string_view text) {
     const std::size_t line_end = std::min(text.find('\n'), text.size());
     const auto query = read_entities(text.substr(0, line_end));

@@ -1,13 +1,13 @@
-// Streams of events, from both ends: what clients make of the bytes, and where a client says that
-// it wants to go on. Beyond not breaking: events do not depend on the pieces in which they come,
-// and a number that is accepted is the one that stands there.
+// Streams of events, from both ends: the events that clients read from the bytes, and the position
+// from which a client wants to go on. Beyond not breaking: events do not depend on the pieces in
+// which they come, and an accepted number is the one in the text.
 #include <string>
 #include <vector>
 
-#include "client/sse.hpp"
+#include "client/link/sse.hpp"
 #include "input.hpp"
-#include "interfaces/http/native/fields.hpp"
-#include "interfaces/http/native/pages.hpp"
+#include "interfaces/http/requests/fields.hpp"
+#include "interfaces/http/requests/pages.hpp"
 
 namespace sluice {
 namespace {
@@ -51,14 +51,14 @@ std::string_view without_zeros(std::string_view digits) {
 void read_resume(std::string_view text) {
     http::Request request;
     request.headers.push_back({"Last-Event-ID", text});
-    const auto last = http::native::last_event_id(request);
+    const auto last = http::last_event_id(request);
     if (last) {
         expect(last->has_value() && **last >= 0, "a place in a stream is not negative");
         expect(std::to_string(**last) == without_zeros(text), "it is the number that stands there");
     }
     const auto params = http::QueryParams::parse(text);
     if (!params) return;
-    const auto page = http::native::read_page(*params);
+    const auto page = http::read_page(*params);
     if (page)
         expect(page->after >= 0 && page->limit >= 1 && page->limit <= 1000, "pages are sound");
 }

@@ -12,18 +12,18 @@
 
 namespace sluice::nodes {
 
-// chaos: everybody does everything. healing: nothing new comes, and workers behave.
+// chaos: all actors do everything. healing: no new jobs come, and workers behave.
 enum class Phase { chaos, healing, over };
 
 inline constexpr const char* queue_name = "campaign";
 
-// Clients and workers are of the one or the other by turns.
+// Clients and workers belong to the one or the other by turns.
 inline constexpr std::array<const char*, 2> tenants{"default", "south"};
 inline const char* tenant_of(int number) {
     return tenants[static_cast<std::size_t>(number) % tenants.size()];
 }
 
-// What all actors share.
+// The state that all actors share.
 class Stage {
   public:
     Stage(Nodes& all_nodes, Record& the_record, std::uint64_t the_seed)
@@ -34,9 +34,9 @@ class Stage {
     std::uint64_t seed;
     std::atomic<Phase> phase = Phase::chaos;
 
-    // How long actors wait for an answer. A network that swallows answers makes them wait in vain.
+    // How long actors wait for an answer. A network that loses answers makes them wait in vain.
     e2e::Millis patience{15'000};
-    // The network may say a request twice, so that all that makes jobs must have a key.
+    // The network may send a request twice, so every request that makes jobs must have a key.
     bool always_keyed = false;
 
     // Jobs that were acknowledged.
@@ -51,7 +51,7 @@ class Stage {
         std::string tenant;
     };
     std::vector<Known> jobs_after(std::size_t count);
-    // Of the other tenant.
+    // A job of the other tenant.
     std::optional<std::string> foreign_job(simulation::Dice& dice, const std::string& tenant);
 
   private:
@@ -60,14 +60,14 @@ class Stage {
     std::vector<Known> all_;
 };
 
-// A job that asks for everything that jobs can ask for.
+// A job that may use every feature of jobs.
 e2e::Fields new_job(Stage& stage, simulation::Dice& dice, const std::string& tenant,
                     const std::string& mark);
 
 // Submits, cancels, reads, follows and replays until the healing begins.
 void act_as_client(Stage& stage, int number);
 
-// Claims jobs and does to them what workers do, good and bad, until all is over.
+// Claims jobs and acts as good and bad workers do, until the end.
 void act_as_worker(Stage& stage, int number);
 
 }  // namespace sluice::nodes

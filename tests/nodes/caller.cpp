@@ -13,7 +13,8 @@ const char* outcome_of(const Answer& answer) {
     return answer.is_ok() ? "ok" : "fail";
 }
 
-// What the record keeps of an event: where it is, and what the history can confirm.
+// The part of an event that the record keeps: its position, and the fields that the history can
+// confirm.
 e2e::Fields kept(const e2e::StreamEvent& event) {
     const e2e::Json data = e2e::parse(event.data);
     e2e::Fields fields{{"id", std::stoll(event.id)}, {"event", event.type}};
@@ -48,7 +49,7 @@ Answer Caller::send(const Call& call) {
         if (response.status == 503) return {};
         return {response.status, e2e::parse(response.body)};
     } catch (const std::runtime_error&) {
-        client_.reset();  // an answer that comes late must not be taken for the next one's
+        client_.reset();  // a late answer must not be taken for that of the next call
         return {};
     }
 }

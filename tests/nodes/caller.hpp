@@ -18,18 +18,18 @@ struct Call {
     std::string path{};
     std::string body{};
     std::string key{};     // Idempotency-Key
-    e2e::Millis waits{0};  // how long the answer may take by the request's own wish
+    e2e::Millis waits{0};  // how long the request itself asks to wait
 };
 
 struct Answer {
-    int status = 0;  // 0: nobody knows what became of the call
+    int status = 0;  // 0: the outcome is unknown
     e2e::Json body{};
 
     bool is_known() const { return status != 0; }
     bool is_ok() const { return status >= 200 && status < 300; }
 };
 
-// Someone who talks to any of the nodes and has everything recorded. One thread.
+// Calls any of the nodes and records every call. One thread.
 class Caller {
   public:
     Caller(Nodes& nodes, Record& record, std::string name, std::uint64_t seed,
@@ -43,17 +43,17 @@ class Caller {
     const std::string& name() const { return name_; }
     const std::string& tenant() const { return tenant_; }
 
-    // How long it waits for an answer before it gives up.
+    // How long it waits for an answer.
     void set_patience(e2e::Millis patience) { patience_ = patience; }
 
-    // One call to a node of chance.
+    // One call to a random node.
     Answer once(const Call& call);
 
     // Calls again, at any node, until there is an answer, or for as long as nodes stay down at
     // most.
     Answer until_known(const Call& call);
 
-    // Follows a stream of events at a node of chance from after `last`, for so long at most, and
+    // Follows a stream of events at a random node from after `last`, for so long at most, and
     // returns the id of the last event that came.
     std::int64_t follow(const std::string& job, const std::string& path, std::int64_t last,
                         e2e::Millis time);

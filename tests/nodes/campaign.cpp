@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 constexpr Millis drain_patience{120'000};
 constexpr Millis network_patience{3000};
 
-// Threads of actors of one kind. When it goes it sets the phase that ends them and waits for them.
+// Threads of actors of one kind. The destructor sets the phase that ends them and waits for them.
 class Crowd {
   public:
     Crowd(Stage& stage, void (*act)(Stage&, int), int count, Phase ends_in)
@@ -51,7 +51,7 @@ class Crowd {
     std::vector<std::thread> threads_;
 };
 
-// Waits until every job has ended and let go of its lease, and returns them.
+// Waits until every job has ended and its lease is closed, and returns the jobs.
 List drain(Nodes& nodes) {
     List jobs;
     const bool is_empty = e2e::eventually(
@@ -97,8 +97,8 @@ bool has_removable(const List& jobs) {
     });
 }
 
-// Lets the nodes, which are down, remove what is old then, and exports the rest. That is read from
-// nodes that remove nothing: jobs must not go while they are read.
+// Lets the nodes, which are down, remove old jobs at a later time, and exports the rest. The export
+// reads from nodes that remove nothing: jobs must not go while they are read.
 void remove_old_jobs(const Plan& plan, Nodes& nodes, Record& record,
                      const std::filesystem::path& history) {
     // On PostgreSQL jobs are removed when their week is over.

@@ -16,7 +16,7 @@ struct Plan {
     std::chrono::seconds duration{15};
     std::uint64_t seed = 1;
 
-    // What happens to them; the seed says when and to whom.
+    // The faults; the seed decides when, and which node they hit.
     bool kills = true;            // nodes die or are stopped, and start again
     bool freezes = false;         // nodes also stand still for a while and then go on
     bool client_network = false;  // between clients and nodes: lost answers, repeated requests,…
@@ -24,29 +24,28 @@ struct Plan {
     bool database_clock_steps = false;  // the database's, by two; needs `database` with its own
     bool database_network = false;      // the same between nodes and the database; needs `database`
     bool database_crashes = false;      // the database dies, or kills backends; needs `database`
-    e2e::PostgresServer* database = nullptr;  // which the campaign may mistreat
+    e2e::PostgresServer* database = nullptr;  // that the campaign may damage
 
-    // At the end the nodes are started once more, later by more than this; then they remove what
-    // succeeded. Zero: they do not. On PostgreSQL it needs `database` with a clock of its own.
+    // At the end the nodes are started once more, later by more than this; then they remove jobs
+    // that succeeded. Zero: they do not. On PostgreSQL it needs `database` with a clock of its own.
     std::chrono::hours retention{};
 
-    // What the checker must know of the store.
+    // Properties of the store for the checker.
     std::chrono::milliseconds slack{5};   // between a step's time and the moment others see it
     std::chrono::milliseconds clocks{5};  // between the nodes' clocks and the clients'
-    bool starts_renew_leases = false;     // as with a store that one node has for itself
+    bool starts_renew_leases = false;     // as with a store of a single node
     bool strict_order = false;            // claims are served in one order, as there
 };
 
-// What a campaign leaves for the checker.
+// The files of a campaign for the checker.
 struct Files {
     std::filesystem::path record{};
     std::filesystem::path history{};
-    std::filesystem::path kept{};  // the history once more, of what retention has left; or empty
+    std::filesystem::path kept{};  // the history once more, after retention; or empty
 };
 
-// Clients and workers use the nodes while all this happens to them; then everything is given time
-// to end. Fails the test when something does not end, or a node does not start or stop as it
-// should.
+// Clients and workers use the nodes while the faults happen; then all jobs get the time to end.
+// Fails the test when a job does not end, or a node does not start or stop as it should.
 Files run_campaign(const Plan& plan, const std::filesystem::path& folder);
 
 }  // namespace sluice::nodes

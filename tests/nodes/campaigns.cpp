@@ -56,8 +56,8 @@ Setting three_nodes_on_postgres() {
     return on_postgres(fresh_database());
 }
 
-// A node that stood still does not know that others took over what it did. The times of its steps
-// are worth little then; what workers know for certain still counts. Neither do the clocks of the
+// A node that stood still does not know that others took over its work. The times of its steps are
+// worth little then; what workers know for certain still counts. Neither do the clocks of the
 // nodes' machines count: that of the database does.
 Setting frozen_nodes_on_postgres() {
     Setting setting = on_postgres(fresh_database());

@@ -7,14 +7,14 @@
 
 namespace sluice::nodes {
 
-// A plan, and what it needs for as long as it runs.
+// A plan, and the resources that it needs while it runs.
 struct Setting {
     Plan plan{};
     std::unique_ptr<e2e::TempFolder> folder = std::make_unique<e2e::TempFolder>();
     std::unique_ptr<e2e::PostgresServer> server{};
 };
 
-// The campaigns that there are, each with the faults that it has.
+// All campaigns, each with its faults.
 Setting one_node_on_sqlite();
 Setting bad_network_before_sqlite();
 Setting clocks_set_on_sqlite();

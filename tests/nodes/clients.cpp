@@ -36,7 +36,7 @@ class Client {
         const int what = dice_.below(100);
         if (what < 52) return submit();
         if (what < 56) return submit_batch(2 + dice_.below(3));
-        // Of the other tenant now and then: it is to be told that there is no such job.
+        // Of the other tenant now and then: the answer must be that there is no such job.
         const auto job = dice_.one_in(25) ? stage_.foreign_job(dice_, caller_.tenant())
                                           : stage_.any_job(dice_, caller_.tenant());
         if (!job) return;
@@ -58,7 +58,7 @@ class Client {
     void follow(const std::string& job);
 
     std::string fresh_mark() { return caller_.name() + "-" + std::to_string(++marks_); }
-    // The clients of the other tenant use the same ones.
+    // The clients of the other tenant use the same keys.
     std::string fresh_key() {
         return "key-" + std::to_string(twin_) + "-" + std::to_string(marks_);
     }
@@ -155,7 +155,7 @@ void Client::read_logs(const std::string& job) {
                   .path = path_of(job, "/logs") + "&limit=1000"});
 }
 
-// In pieces, as someone whose connection breaks.
+// In pieces, as a client whose connection breaks.
 void Client::follow(const std::string& job) {
     std::int64_t last = 0;
     for (int piece = dice_.below(3); piece >= 0; --piece) {

@@ -51,7 +51,7 @@ void list_all(e2e::Client& http, const std::string& path, const std::string& mem
     } while (!cursor.empty());
 }
 
-// The things that follow jobs, and what happened to each.
+// The entities that follow jobs, and the events of each.
 void export_gadgets(e2e::Client& http, const std::string& tenant, std::ofstream& file) {
     List gadgets;
     const std::string kind = gadget_kind;

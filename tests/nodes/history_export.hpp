@@ -9,10 +9,10 @@ namespace sluice::nodes {
 // All jobs of the campaign's queue, as one node's API lists them.
 e2e::List all_jobs(std::uint16_t port);
 
-// Whether each of them has ended and let go of its lease.
+// Whether each of them has ended and its lease is closed.
 bool all_ended(const e2e::List& jobs);
 
-// Writes what the API tells of these jobs: a line for each job, each of its events and each of its
+// Writes the API's data about these jobs: a line for each job, each of its events and each of its
 // log lines.
 void export_history(std::uint16_t port, const e2e::List& jobs, const std::filesystem::path& path);
 

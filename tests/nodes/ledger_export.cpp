@@ -5,7 +5,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "infrastructure/postgres/connection.hpp"
+#include "infrastructure/postgres/connection/connection.hpp"
 
 namespace sluice::nodes {
 namespace {

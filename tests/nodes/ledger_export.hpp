@@ -5,8 +5,8 @@
 
 namespace sluice::nodes {
 
-// Adds the rows of the store's events to the history, with all that their hashes cover: the API
-// shows less of it. Nothing may use the store meanwhile.
+// Adds the rows of the store's events to the history, with all fields that their hashes cover: the
+// API shows less of them. No process may use the store meanwhile.
 void export_ledger(const std::string& store, const std::filesystem::path& history);
 
 }  // namespace sluice::nodes

@@ -10,8 +10,8 @@
 namespace sluice::nodes {
 namespace {
 
-// The library that a program's clock comes from when it is loaded first. One that is not there
-// would be left out without a word.
+// The library that gives a program another clock when it is preloaded. A missing library would be
+// ignored silently.
 std::string faketime() {
     for (const auto& folder : std::filesystem::directory_iterator("/usr/lib")) {
         const auto library = folder.path() / "faketime" / "libfaketimeMT.so.1";
@@ -20,7 +20,7 @@ std::string faketime() {
     throw std::runtime_error("faketime is missing; ./dev setup installs it");
 }
 
-// A gadget is taken over by the next job about it when one waits for its retry.
+// A gadget whose job waits for its retry is taken over by the next job about it.
 constexpr const char* configuration = R"([entities.gadget]
 initial = "idle"
 implicit = true

@@ -11,12 +11,12 @@
 
 namespace sluice::nodes {
 
-// Things that follow the jobs about them, as all nodes are told in their configuration: a job of
-// this type starts one, and its end stops it.
+// Entities that follow the jobs about them, as in the configuration of all nodes: a job of this
+// type starts one, and its end stops it.
 inline constexpr const char* gadget_kind = "gadget";
 inline constexpr const char* gadget_job_type = "tend";
 
-// What stands between the nodes and the rest of the world.
+// The network between the nodes, the clients and the database, and the nodes' clocks.
 struct Wiring {
     bool client_proxies = false;      // between clients and each node
     std::uint16_t database_port = 0;  // not 0: a proxy between each node and the database there
@@ -31,7 +31,7 @@ class Nodes {
 
     int count() const { return static_cast<int>(engines_.size()); }
 
-    // Where clients reach a node now; 0 while it is down. Any thread.
+    // The node's port for clients now; 0 while it is down. Any thread.
     std::uint16_t port(int node) const { return ports_[static_cast<std::size_t>(node)]; }
 
     bool is_up(int node) const { return port(node) != 0; }
@@ -46,15 +46,15 @@ class Nodes {
     e2e::FaultProxy* client_network(int node);
     e2e::FaultProxy* database_network(int node);
 
-    // Starts all that are down as they would be after so long: with clocks that are ahead by it,
-    // unless it is zero, and with more in their configuration.
+    // Starts all nodes that are down as they would be after so long: with clocks that are ahead by
+    // it, unless it is zero, and with more in their configuration.
     void start_later(std::chrono::hours later, const std::string& more_configuration);
 
-    // Sets a node's wall clock so far from the true one; also for its next lives.
+    // Sets a node's wall clock so far from the true one; also for its next starts.
     void set_clock(int node, std::chrono::seconds off);
 
-    // Reads what they printed, so that none waits for a full pipe; fails the test, with what it
-    // said last, when one has died by itself.
+    // Reads the output of all nodes, so that none waits for a full pipe; fails the test, with its
+    // last output, when one has died by itself.
     void look_after();
 
   private:

@@ -1,10 +1,10 @@
 // Many nodes: clients and workers use an engine whose nodes are killed all the time, and a checker
-// that reads only what they saw and what the history tells finds nothing wrong.
+// that reads only their record and the history finds nothing wrong.
 //
 //   SLUICE_CAMPAIGN_SECONDS   how long each campaign lasts (8)
-//   SLUICE_CAMPAIGN_SEED      what decides its dice (by chance, printed)
+//   SLUICE_CAMPAIGN_SEED      the seed of its dice (random, printed)
 //   SLUICE_CAMPAIGN_NODES     how many nodes share a database (3)
-//   SLUICE_CAMPAIGN_FAULTS    what may happen, instead of what the test says, parted by commas:
+//   SLUICE_CAMPAIGN_FAULTS    the faults, instead of those of the test, separated by commas:
 //                             kills, freezes, client_network, clock_steps, and in the test with a
 //                             database of its own database_network, database_crashes, or in that
 //                             with a clock of its own database_clock_steps
@@ -20,7 +20,7 @@
 #include "nodes/campaigns.hpp"
 
 namespace sluice::nodes {
-namespace {
+namespace nodes_test {
 
 namespace fs = std::filesystem;
 
@@ -29,8 +29,8 @@ std::uint64_t setting_of(const char* name, std::uint64_t otherwise) {
     return value == nullptr ? otherwise : std::stoull(value);
 }
 
-// How often each rule had something to look at, in all campaigns together: a short one on a busy
-// machine may leave one out.
+// How many cases each rule had, in all campaigns together: a short one on a busy machine may have
+// none for some rule.
 std::map<std::string, std::size_t> looks;
 int campaigns = 0;
 
@@ -57,7 +57,7 @@ void judge(const Files& files) {
     EXPECT_GT(count_removed(verdict_on(files.record, files.kept)), 0u);
 }
 
-// Moves what the campaign left to where it stays, and says how to look at it again.
+// Keeps the files of the campaign, and prints how to repeat it.
 void keep(const fs::path& folder, const Plan& plan) {
     const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
     const fs::path kept =
@@ -71,7 +71,7 @@ void keep(const fs::path& folder, const Plan& plan) {
               << " nodes_tests --gtest_filter=Campaign." << test << "\n";
 }
 
-// Each fault can be had alone.
+// Each fault can be chosen alone.
 void choose_faults(Plan& plan) {
     const char* value = std::getenv("SLUICE_CAMPAIGN_FAULTS");
     if (value == nullptr) return;
@@ -140,5 +140,5 @@ TEST(Campaigns, GaveEachRuleSomethingToLookAt) {
     for (const auto& [rule, cases] : looks) EXPECT_GT(cases, 0u) << rule;
 }
 
-}  // namespace
+}  // namespace nodes_test
 }  // namespace sluice::nodes

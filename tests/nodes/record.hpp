@@ -10,7 +10,7 @@
 
 namespace sluice::nodes {
 
-// What clients did and saw: a file with a line of JSON per operation. Any thread.
+// The calls of clients and their answers: a file with a line of JSON per operation. Any thread.
 class Record {
   public:
     explicit Record(const std::filesystem::path& path);
@@ -20,8 +20,8 @@ class Record {
 
     void write(const e2e::Fields& line);
 
-    // Something that was done to the engine or left undone by a worker; `later`: where the clock of
-    // the nodes is ahead by as much.
+    // A fault of the engine, or a message that a worker left out; `later`: where the clock of the
+    // nodes is ahead by as much.
     void note(const std::string& op, const std::string& actor, const e2e::Fields& args,
               std::chrono::microseconds later = {});
 

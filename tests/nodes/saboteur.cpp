@@ -88,8 +88,8 @@ void Saboteur::freeze_one() {
     note("thaw", {{"node", node}});
 }
 
-// The node has locked what it is about to write, and the database waits for the rest of its words.
-// Now and then for as long that the other nodes take the locks away from it.
+// The node has locked the rows that it is about to write, and the database waits for the rest of
+// its message. Now and then for so long that the other nodes take the locks away from it.
 void Saboteur::freeze_in_commit() {
     const int node = any_node();
     FaultProxy* network = nodes_.database_network(node);
@@ -111,7 +111,7 @@ void Saboteur::disturb_clients() {
     if (FaultProxy* network = nodes_.client_network(node)) disturb(*network, node, "clients", true);
 }
 
-// A database does not hear things twice: nothing but the network is faulty here.
+// Nothing is sent twice to a database: only the network is faulty here.
 void Saboteur::disturb_database_links() {
     const int node = any_node();
     if (FaultProxy* network = nodes_.database_network(node)) {
@@ -155,7 +155,7 @@ void Saboteur::disturb(FaultProxy& network, int node, const std::string& whose, 
             break;
         default:
             begin("repeated requests");
-            network.cut();  // what is new is repeated
+            network.cut();  // new connections repeat requests
             network.repeat_requests(dice_.one_in(2) ? Millis(0) : later);
             wait(Millis(500 + dice_.below(1500)));
             network.repeat_no_more();
@@ -193,7 +193,7 @@ void Saboteur::step_database_clock() {
     plan_.database->set_clock(off);
 }
 
-// Whatever the dice bring later: one node starts before any other can have seen the step.
+// Independent of the later dice: one node starts before any other can have seen the step.
 void Saboteur::start_on_a_set_clock() {
     const seconds off(dice_.one_in(2) ? 2 * longest_step : -2 * longest_step);
     wait(seconds(2));

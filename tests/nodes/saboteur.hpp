@@ -7,15 +7,15 @@
 
 namespace sluice::nodes {
 
-// Does to nodes, networks, clocks and the database what the plan allows, one thing after the other,
-// and has it all noted. One thread, that of the nodes.
+// Causes the faults that the plan allows, one after the other, and records them. One thread, that
+// of the nodes.
 class Saboteur {
   public:
     Saboteur(Stage& stage, const Plan& plan);
 
     void run_until(std::chrono::steady_clock::time_point end);
 
-    // Everything is up, and the clocks show a time at which all that was put off is due.
+    // Everything is up, and the clocks show a time at which all delayed jobs are due.
     void heal();
 
   private:

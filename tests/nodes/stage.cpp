@@ -1,4 +1,4 @@
-// What actors share, and what the jobs are like that they make.
+// The state that actors share, and the jobs that they make.
 #include <algorithm>
 
 #include "nodes/actors.hpp"
@@ -26,7 +26,7 @@ int any_timeout(Dice& dice) {
     return dice.one_in(4) ? 100 + dice.below(1500) : 60'000;
 }
 
-// Jobs that came before; now and then one of the other tenant, which is to be refused.
+// Earlier jobs; now and then one of the other tenant, which must be refused.
 List any_dependencies(Stage& stage, Dice& dice, const std::string& tenant) {
     List depends_on;
     for (int i = dice.below(2); i >= 0; --i) {
@@ -38,7 +38,7 @@ List any_dependencies(Stage& stage, Dice& dice, const std::string& tenant) {
     return depends_on;
 }
 
-// What a job may have to wait for.
+// Adds what a job may have to wait for.
 void add_waits(Fields& job, Stage& stage, Dice& dice, const std::string& tenant) {
     if (dice.percent(25)) {
         List keys;
@@ -88,7 +88,7 @@ std::vector<Stage::Known> Stage::jobs_after(std::size_t count) {
 }
 
 std::optional<std::string> Stage::any_job(Dice& dice, const std::string& tenant) {
-    // Half of the time one that probably still moves.
+    // Half of the time a job that probably still changes.
     if (dice.one_in(2)) return recent_job(dice, tenant);
     const std::lock_guard lock(mutex_);
     const auto& jobs = jobs_[tenant];

@@ -15,7 +15,7 @@ using simulation::Dice;
 constexpr std::uint64_t seeds_of_workers = 500;  // apart from those of clients
 constexpr int longest_run_ms = 200;
 
-// A lease in a worker's hands.
+// A lease that a worker holds.
 struct Held {
     std::string lease;
     std::string job;
@@ -41,7 +41,7 @@ class Worker {
             for (Held& held : claim()) {
                 if (is_chaos() && dice_.percent(2)) {
                     vanish(held);
-                    break;  // with all that it held
+                    break;  // with all leases that it held
                 }
                 work_on(held);
             }
@@ -99,7 +99,7 @@ std::vector<Held> Worker::claim() {
     return all;
 }
 
-// The process is gone: nobody speaks for its jobs, and whoever comes next has another name.
+// The process is gone: its jobs get no more messages, and the next worker has another name.
 void Worker::vanish(const Held& held) {
     stage_.record.note("vanish", worker_id(), {{"job", held.job}});
     ++lives_;
@@ -163,7 +163,8 @@ void Worker::work_a_while(Held& held) {
 void Worker::work_on(Held& held) {
     work_a_while(held);
     if (is_chaos() && dice_.percent(4)) return vanish(held);
-    // One that does not see the time: its lease has ended, or is just ending, when it speaks again.
+    // A worker that loses track of the time: its lease has ended, or is just ending, at its next
+    // message.
     if (is_chaos() && dice_.percent(3)) {
         pause(held.term_ms - 50 + dice_.below(dice_.one_in(3) ? 2000 : 400));
     }

@@ -2,7 +2,7 @@
 
 #include "simulation/world.hpp"
 
-// What happens to nodes from outside, and what shared stores do by themselves.
+// Faults of nodes from outside, and the periodic work of shared stores.
 namespace sluice::simulation {
 namespace {
 
@@ -44,9 +44,9 @@ Task<void> World::fill_the_disk() {
     }
 }
 
-// A node's clock follows slowly; one that starts has the new time at once. On a shared database
+// A node's clock follows slowly; a node that starts has the new time at once. On a shared database
 // nodes do not follow, if one of them has lived through the step and could measure it; and a step
-// that is shorter than the latest look of a node is old cannot be told at a start.
+// that is shorter than the age of the latest look cannot be seen at a start.
 Task<void> World::set_clocks() {
     while (weather_.clock_steps > 0) {
         co_await timeline_.sleep(within_a_minute(dice_, weather_.clock_steps));
@@ -85,7 +85,7 @@ bool World::is_late_look(const Node& node) {
     return true;
 }
 
-// Nodes that have just started may be off by steps that cannot be told, as when one undoes the
+// Nodes that have just started may be off by steps that cannot be seen, as when one undoes the
 // other; all others by what was slewed while they looked at a step.
 void World::check_time(const Node& node) {
     const postgres::ClusterTime& time = node.cluster_time();
@@ -100,7 +100,7 @@ void World::undo_unseen_step() {
     clock_off_ = around_.database_clock.slewed() - around_.database_clock.ahead();
 }
 
-// Every other second the nodes of a shared store look what there is, since hints may be lost.
+// Every other second the nodes of a shared store look for work, since hints may be lost.
 Task<void> World::tick() {
     if (is_alone()) co_return;
     for (;;) {

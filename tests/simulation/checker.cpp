@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "application/verify_history.hpp"
+#include "application/audit/verify_history.hpp"
 
 namespace sluice::simulation {
 namespace {
@@ -27,7 +27,7 @@ void Checker::look_at(std::vector<JobId> touched, std::optional<Timestamp> cutof
     for (const std::optional<Job>& job : found) {
         if (job) update(*job);
     }
-    for (std::size_t i = 0; i < found.size(); ++i) {  // there are also ids of what jobs are about
+    for (std::size_t i = 0; i < found.size(); ++i) {  // there are also ids of entities
         if (!found[i] && records_.contains(touched[i])) note_removal(touched[i], cutoff);
     }
     if (leases_changed_) {
@@ -52,7 +52,7 @@ void Checker::look_at_all(std::optional<Timestamp> cutoff) {
     if (cutoff) note_what_is_kept(*cutoff);
 }
 
-// A job that is gone has ended, long enough ago, and nobody needs it.
+// A removed job has ended, long enough ago, and no open job needs it.
 void Checker::note_removal(JobId id, std::optional<Timestamp> cutoff) {
     if (removed_.contains(id)) return;
     Record& record = records_.at(id);
@@ -176,11 +176,11 @@ void Checker::read_claim(Record& record, const Event& event, bool first) {
     demand(event.lease && *event.lease > record.token, record.job, ": tokens do not increase");
     record.token = *event.lease;
     ++record.claims;
-    // One that asked for no delay is not kept waiting by a clock that was set back.
+    // A job without a delay is not kept waiting by a clock that was set back.
     const bool at_once = spec.run_after <= spec.created_at;
     demand(at_once || record.claims > 1 || event.at >= spec.run_after, record.job,
            ": claimed before its time");
-    // When it waited in the queue at the last look, what it waited for then still held.
+    // When it waited in the queue at the last look, the reason for the wait was still there.
     if (first && (!at_once || record.claims > 1)) {
         demand(event.at >= record.job.now.run_after, record.job,
                ": claimed before its retry was due");
@@ -227,7 +227,7 @@ void Checker::check_keys() const {
     }
 }
 
-// While a job of its own runs, a site knows so.
+// While one of its jobs runs, a site's state says so.
 void Checker::check_sites() {
     for (const JobId id : open_) {
         const Job& job = records_.at(id).job;

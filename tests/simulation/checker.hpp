@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "application/ports/store.hpp"
-#include "domain/lane.hpp"
+#include "domain/jobs/lane.hpp"
 #include "simulation/coverage.hpp"
 #include "simulation/entity_chains.hpp"
 
@@ -29,35 +29,35 @@ inline std::string describe(LeaseId lease) {
     return "lease " + to_text(lease);
 }
 
-// Throws a Violation that says so unless it holds.
+// Throws a Violation with this message unless the condition holds.
 template <class... Parts>
 void demand(bool holds, const Parts&... parts) {
     if (!holds) throw Violation((describe(parts) + ...));
 }
 
-// Reads the store from outside after each run of an engine, remembers what it saw, and demands what
-// must hold between one look and the next: steps are legal and chained without gaps, final states
-// never change, leases and keys have one holder, nothing runs before its time or its dependencies,
-// what jobs are about moves with them, and every hash is that of what it covers.
+// Reads the store from outside after each run of an engine, remembers it, and demands what must
+// hold between one look and the next: steps are legal and chained without gaps, final states never
+// change, leases and keys have one holder, no job runs before its time or its dependencies,
+// entities move with their jobs, and every hash is that of the fields it covers.
 class Checker {
   public:
     explicit Checker(Coverage& coverage) : coverage_(coverage), entity_chains_(coverage) {}
 
-    // Whether a job's events have times that do not fall, but for what clocks of nodes differ by.
+    // Whether the times of a job's events do not fall, except for the differences of nodes' clocks.
     void expect_times_in_order(bool expected) { times_in_order_ = expected; }
 
     // Reads from here from now on.
     void use(std::unique_ptr<JobReader> reader) { reader_ = std::move(reader); }
 
-    // Looks at these jobs, of which something was said to have changed. What ended before `cutoff`
-    // may have been removed; nothing: no job may.
+    // Reads these jobs, which may have changed. Jobs that ended before `cutoff` may have been
+    // removed; nothing: no job may.
     void look_at(std::vector<JobId> touched, std::optional<Timestamp> cutoff);
-    // Looks at all that may have changed.
+    // Reads all jobs that may have changed.
     void look_at_all(std::optional<Timestamp> cutoff);
 
     // Ended jobs that were old enough and are gone.
     const std::set<JobId>& removed() const { return removed_; }
-    // The job, or what it was when it was removed; nothing when there never was one.
+    // The job, or its last state before it was removed; nothing when there never was one.
     std::optional<Job> last_seen(JobId id);
 
     // The first job in order that the filter accepts and that could be claimed at `now`.
@@ -66,7 +66,7 @@ class Checker {
     // A job whose lease, or deadline, has been over for longer than that.
     const Job* overdue(Timestamp now, Duration patience) const;
 
-    // Whether every job has ended and let go of its lease.
+    // Whether every job has ended and its lease is closed.
     bool all_settled() const { return settled_ == records_.size(); }
     std::size_t jobs() const { return records_.size(); }
     std::string open_jobs() const;
@@ -118,7 +118,7 @@ class Checker {
     bool times_in_order_ = true;
 };
 
-// The jobs that move a site, and how they are told.
+// The jobs that move a site, and their names.
 inline constexpr const char* site_job_type = "env_update";
 inline bool moves_site(const JobSpec& spec) {
     return spec.type == site_job_type && !spec.site_id.empty();

@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "application/entity_requests.hpp"
+#include "application/entities/entity_requests.hpp"
 #include "simulation/world.hpp"
 
-// What clients do to the engine: submit, submit again, cancel, replay, ask why, reset sites, and
-// meddle with what is not theirs.
+// Requests of clients: submit, submit again, cancel, replay, explain, reset sites, and requests
+// about what is not theirs.
 namespace sluice::simulation {
 namespace {
 
@@ -29,8 +29,8 @@ EntityAction reset_of(const std::string& tenant, const std::string& site) {
     admin.tenant = tenant;
     admin.scopes = {Scope::admin};
     const EntityKey key{tenant, "site", site};
-    return {.touches = {key}, .decide = [admin, key](EntityDesk& desk) {
-                return change_entity(desk, admin, {.key = key, .action = "reset"});
+    return {.touches = {key}, .decide = [admin, key](EntityChanges& changes) {
+                return change_entity(changes, admin, {.key = key, .action = "reset"});
             }};
 }
 
@@ -79,7 +79,7 @@ JobSpec World::new_spec(const std::string& tenant) {
     return made;
 }
 
-// Now and then on what is another tenant's, or on itself in a circle.
+// Now and then on a job of another tenant, or on itself in a circle.
 void World::add_dependencies(SubmitJobs& command) {
     const std::string& tenant = command.jobs.front().tenant;
     for (JobSpec& job : command.jobs) {
@@ -113,7 +113,7 @@ SubmitJobs World::new_submission(const std::string& tenant) {
     return command;
 }
 
-// With a key it is sent again until there is an answer, and sometimes after that.
+// A request with a key is sent again until there is an answer, and sometimes after that.
 Task<void> World::submit(const std::string& tenant) {
     const SubmitJobs command = new_submission(tenant);
     const bool has_key = !command.idempotency_key.empty();
@@ -134,7 +134,7 @@ Task<void> World::submit(const std::string& tenant) {
     if (has_key && dice_.one_in(15)) co_await submit_otherwise(command);
 }
 
-// The same key stands for one request: another body is refused, or was the first to be heard.
+// A key belongs to one request: another body is refused, or was the first to arrive.
 Task<void> World::submit_otherwise(SubmitJobs command) {
     command.body_digest = digest(1'000'000 + references_);
     for (JobSpec& job : command.jobs) {
@@ -153,7 +153,7 @@ std::optional<JobId> World::any_job(const std::string& tenant) {
     return dice_.pick(known);
 }
 
-// Of another tenant's job nothing can be learned, whatever is asked.
+// No request tells anything about another tenant's job.
 Task<void> World::cancel(const std::string& tenant) {
     const bool meddles = dice_.one_in(6);
     const auto job = any_job(meddles ? other_than(tenant) : tenant);

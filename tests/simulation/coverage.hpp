@@ -6,14 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "domain/job_state.hpp"
-#include "domain/result.hpp"
+#include "domain/jobs/job_state.hpp"
+#include "domain/values/result.hpp"
 
 namespace sluice::simulation {
 
-// How often each thing happened that a simulation is there to make happen: steps of jobs, refusals,
-// answers that never came, faults. The list is fixed: what is hit must be on it, and what is on it
-// must be hit.
+// How often each event happened that a simulation is meant to cause: steps of jobs, refusals,
+// answers that never came, faults. The list is fixed: every event that happens must be on it, and
+// every one on it must happen.
 class Coverage {
   public:
     Coverage();
@@ -23,7 +23,7 @@ class Coverage {
     void no_answer(std::string_view command);
     void fault(std::string_view what);
     void removal(JobState outcome);
-    void kept(std::string_view what);   // what is old enough to be removed, and is needed
+    void kept(std::string_view what);   // a job old enough to be removed, and needed
     void chain(std::string_view what);  // a hash that was computed anew, and is right
 
     void add(const Coverage& other);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "infrastructure/postgres/cluster_time.hpp"
+#include "infrastructure/postgres/cluster/cluster_time.hpp"
 
 namespace sluice::simulation {
 
@@ -21,7 +21,7 @@ class DatabaseClock {
         return reading;
     }
 
-    // Each life of a node takes one, and leaves none: nodes are killed.
+    // Each start of a node takes a seat, and none is left: nodes are killed.
     std::size_t take_seat(Timestamp now) {
         seats_.push_back(now + seat_term);
         return seats_.size() - 1;
@@ -33,7 +33,7 @@ class DatabaseClock {
         ++row_.corrections;
     }
 
-    // What a node's tick writes.
+    // The writes of a node's tick.
     void tick(std::size_t seat, const postgres::ClusterTime& time) {
         seats_[seat] = time.now() + seat_term;
         if (!time.is_settled()) return;
@@ -46,8 +46,8 @@ class DatabaseClock {
 
     Duration ahead() const { return row_.ahead; }
 
-    // By how much cluster time has come closer to the server's clock since the beginning: that far
-    // it is from a clock that nobody has set.
+    // By how much cluster time has come closer to the server's clock since the beginning: so far it
+    // is from a clock that was never set.
     Duration slewed() const { return slewed_; }
 
   private:

@@ -5,7 +5,7 @@
 
 namespace sluice::simulation {
 
-// Seeded chance, the same on every machine.
+// Seeded random numbers, the same on every machine.
 class Dice {
   public:
     explicit Dice(std::uint64_t seed) : state_(mixed(seed)) {}

@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include "infrastructure/sqlite/sqlite_reader.hpp"
-#include "infrastructure/sqlite/sqlite_store.hpp"
+#include "infrastructure/sqlite/reading/sqlite_reader.hpp"
+#include "infrastructure/sqlite/store/sqlite_store.hpp"
 #include "support/quick_folder.hpp"
 
 namespace sluice::simulation {
@@ -18,8 +18,8 @@ class SeatedStore : public Store {
     std::unique_ptr<Session> begin() override { return shared_.begin(); }
     std::unique_ptr<JobReader> reader() override { return shared_.reader(); }
     std::int64_t last_id() override { return shared_.last_id(); }
-    StoreRoom room() const override { return shared_.room(); }
-    bool make_room() override { return shared_.make_room(); }
+    StoreSpace space() const override { return shared_.space(); }
+    bool release_reserve() override { return shared_.release_reserve(); }
     std::optional<int> seat() const override { return seat_; }
 
   private:

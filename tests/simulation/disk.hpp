@@ -8,7 +8,7 @@
 
 namespace sluice::simulation {
 
-// What survives the death of nodes: the store that they open when they start.
+// The data that survives the death of nodes: the store that they open when they start.
 class Disk {
   public:
     virtual ~Disk() = default;
@@ -16,7 +16,7 @@ class Disk {
     // A store for one committer; `seat` is its own among those of all nodes.
     virtual std::unique_ptr<Store> open(int seat, Timestamp now) = 0;
 
-    // The process that has it open dies in this very moment.
+    // The process that has it open dies at this very moment.
     virtual void crash() {}
 
     virtual std::unique_ptr<JobReader> reader() = 0;
@@ -25,8 +25,8 @@ class Disk {
     virtual bool is_shared() const = 0;
 };
 
-// Stands for a database: each session sees what all others have committed. Or, when it is not
-// shared, for a file that one node has for itself.
+// Simulates a database: each session sees what all others have committed. Or, when it is not
+// shared, a file of a single node.
 class MemoryDisk : public Disk {
   public:
     explicit MemoryDisk(bool is_shared = true) : is_shared_(is_shared), store_(is_shared) {}
@@ -40,8 +40,8 @@ class MemoryDisk : public Disk {
     MemoryStore store_;
 };
 
-// A file of SQLite's in a folder of its own. A crash leaves what the system has been given of it:
-// the files as they are in that moment, without what a store does when it is closed.
+// A file of SQLite's in a folder of its own. A crash leaves the data that the system was given: the
+// files as they are at that moment, without the writes of a clean close.
 class SqliteDisk : public Disk {
   public:
     SqliteDisk();

@@ -1,6 +1,6 @@
 #include "simulation/entity_chains.hpp"
 
-#include "domain/entity_history.hpp"
+#include "domain/entities/entity_history.hpp"
 #include "simulation/checker.hpp"
 
 namespace sluice::simulation {

@@ -26,7 +26,7 @@ class EntityChains {
     void read_events(EntityReader& reader, const Entity& entity, End& end);
 
     Coverage& coverage_;
-    std::map<EntityKey, End> ends_;  // of what was read of each
+    std::map<EntityKey, End> ends_;  // of the events read of each
 };
 
 }  // namespace sluice::simulation

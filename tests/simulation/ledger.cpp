@@ -117,8 +117,8 @@ std::size_t Ledger::claimed(const ClaimJobs& claim, const Job& job, Timestamp as
     return holdings_.size() - 1;
 }
 
-// Nobody who certainly holds a lease now has the same job, or a key of it; neither had anybody who
-// held it all the time from the question to the answer.
+// No other worker that certainly holds a lease now has the same job, or a key of it; nor had one
+// that held it all the time from the request to the answer.
 void Ledger::check_alone(const Holding& newcomer, Timestamp asked, Timestamp heard) const {
     for (const Holding& other : holdings_) {
         if (other.is_over() || other.unsure || other.alive_until <= heard) continue;
@@ -164,7 +164,7 @@ void Ledger::reported(Holding& holding, const Report& said, const Job& answer, T
     const bool repeats = std::any_of(sent_.begin(), sent_.end(), [&](const Sent& sent) {
         return sent.report.lease == said.lease && sent.report.outcome == said.outcome;
     });
-    // A worker may say that it stopped, after it was told that its job had ended.
+    // A worker may report that it stopped, after it was told that its job had ended.
     const bool stops = said.outcome == Outcome::canceled && answer.now.state != JobState::succeeded;
     const bool was_over = holding.over_at && *holding.over_at <= asked;
     demand(!was_over || repeats || stops || holding.unsure, holding.lease,
@@ -199,7 +199,7 @@ void Ledger::disk_was_full(Timestamp since, Timestamp until) {
 
 void Ledger::refused(Holding& holding, const Error& error, Timestamp asked, Timestamp heard,
                      bool had_ended) {
-    // An answer may be late, and from the last time that the disk was full.
+    // A late answer may be from the last time that the disk was full.
     const bool is_full = error.code == ErrorCode::store_full && asked >= full_since_;
     if (is_full && !holding.full_at) holding.full_at = heard;
     if (is_passing(error.code)) return;

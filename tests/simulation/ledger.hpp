@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "application/commands.hpp"
+#include "application/ports/commands.hpp"
 #include "simulation/checker.hpp"
 
 namespace sluice::simulation {
@@ -16,24 +16,24 @@ struct Holding {
     LeaseId lease;
     JobSpec spec;
     Duration term{};
-    Timestamp heard{};                   // from when on the worker had it
+    Timestamp heard{};                   // when the worker got it
     Timestamp alive_until{};             // until then it cannot have run out
     std::optional<Timestamp> over_at{};  // reported, handed back, or told that it is lost
-    bool unsure = false;                 // a word that ends it is under way, or was not answered
-    std::optional<Timestamp> full_at{};  // the disk is full, and a word of its worker did not fit
+    bool unsure = false;                 // a message that ends it is under way, or was not answered
+    std::optional<Timestamp> full_at{};  // the disk is full, and a message did not fit
     std::int64_t line = 0;               // the last of its lines that was sent
-    LeaseToken newer{};  // the newest that anybody has of this job, when the worker spoke last
+    LeaseToken newer{};                  // the newest of this job at this worker's last message
 
     bool is_over() const { return over_at.has_value(); }
 };
 
-// The same again may be accepted.
+// Whether the same message may be accepted later.
 constexpr bool is_passing(ErrorCode code) {
     return code == ErrorCode::unavailable || code == ErrorCode::store_full;
 }
 
-// What clients and workers were told. Each answer must agree with what was told before, whoever
-// heard it, and in the end the store must agree with all of it.
+// The answers to clients and workers. Each answer must agree with all answers before, to any of
+// them, and in the end the store must agree with all of them.
 class Ledger {
   public:
     // ── clients ──
@@ -56,12 +56,12 @@ class Ledger {
     void reported(Holding& holding, const Report& said, const Job& answer, Timestamp asked,
                   Timestamp heard);
     void handed_back(Holding& holding, Timestamp asked, Timestamp heard);
-    // No word is stored from now on, until the second one is called. Whoever was refused in between
-    // gets that time back.
+    // No message is stored from now on, until the second one is called. Workers that were refused
+    // in between get that time back.
     void disk_is_full(Timestamp since);
     void disk_was_full(Timestamp since, Timestamp until);
-    // `had_ended`: the worker may have ended the lease before, by a word that got no answer, or by
-    // the same word, which the node has heard twice.
+    // `had_ended`: the worker may have ended the lease before, by a message that got no answer, or
+    // by the same message, which the node has received twice.
     void refused(Holding& holding, const Error& error, Timestamp asked, Timestamp heard,
                  bool had_ended);
 
@@ -71,11 +71,11 @@ class Ledger {
     };
     const std::vector<Sent>& sent() const { return sent_; }
 
-    // Jobs that are gone since they had ended long enough ago; of these nobody is told anything.
+    // Jobs that were removed since they had ended long enough ago; later answers do not know them.
     void hear_of_removals(const std::set<JobId>& removed) { removed_ = &removed; }
 
-    // Everything has ended: what was acknowledged is there, once, or was until it was removed; what
-    // is there was asked for.
+    // Everything has ended: each acknowledged job exists, once, or did until it was removed; each
+    // existing job was requested.
     void look_at_the_end(Checker& checker);
 
   private:
@@ -88,7 +88,7 @@ class Ledger {
     std::map<std::pair<std::string, std::string>, JobId> replays_by_key_;  // of tenants
     int replays_asked_ = 0;
     std::map<JobId, std::set<std::string>> lines_;  // of logs that were acknowledged
-    std::map<JobId, JobState> ends_;                // that somebody was told of
+    std::map<JobId, JobState> ends_;                // that a client or worker was told
     std::map<JobId, std::string> results_;
     std::deque<Holding> holdings_;
     std::map<JobId, LeaseToken> newest_;

@@ -143,7 +143,7 @@ bool Node::add(Route route, Load, const std::function<void(Batch&)>& put) {
     return true;
 }
 
-// Runs as soon as it is free.
+// Runs as soon as the committer is free.
 void Node::wake(std::size_t place) {
     Committer& committer = *committers_[place];
     if (committer.has_work) return;
@@ -154,7 +154,7 @@ void Node::wake(std::size_t place) {
     });
 }
 
-// What goes wrong in the next session, or null.
+// The fault of the next session, or null.
 const char* Node::plan_fault(Committer& committer) {
     const Weather& weather = around_.weather;
     Dice& dice = around_.dice;
@@ -175,7 +175,8 @@ const char* Node::plan_fault(Committer& committer) {
     return "store prefers another session";
 }
 
-// An engine that has met an entity which another session had reserves it with its next try.
+// An engine that has asked for an entity that another session had locked reserves it with its next
+// try.
 void Node::note_busy(const Committer& committer, int met_before) {
     const int met = committer.store.busy_met() - met_before;
     if (met == 0) return;
@@ -197,7 +198,7 @@ void Node::note_parked(Batch& batch, bool answered) {
 
 void Node::run(std::size_t place) {
     Committer& committer = *committers_[place];
-    // As the real one does: what has come waits for the turn without commands.
+    // As the real committer does: arrived commands wait for the turn without commands.
     const bool is_turn = committer.engine.wants_a_turn(clock_->now());
     committer.has_work = is_turn;
     committer.busy = true;
@@ -216,7 +217,7 @@ void Node::run(std::size_t place) {
     }
     if (fault != nullptr && !committer.store.forget_plan()) {
         around_.coverage.fault(fault);
-        around_.onlooker.is_slow();  // what it kept from being written comes with the next run
+        around_.onlooker.is_slow();  // a delayed write comes with the next run
     }
     note_busy(committer, busy_before);
     note_parked(*batch, true);
@@ -243,8 +244,8 @@ void Node::finish(std::size_t place, const std::shared_ptr<Batch>& answers) {
     set_alarm(place);
 }
 
-// When the engine has something to do by itself. The node's clock may run a little faster or slower
-// than time, so it looks again when it was too early.
+// When the engine has work of its own. The node's clock may run a little faster or slower than
+// time, so it looks again when it was too early.
 void Node::set_alarm(std::size_t place) {
     const Timestamp due = committers_[place]->engine.next_due();
     if (due == never) return;

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "application/engine.hpp"
+#include "application/engine/engine.hpp"
 #include "application/ports/command_queue.hpp"
-#include "infrastructure/system_clock.hpp"
+#include "infrastructure/system/system_clock.hpp"
 #include "simulation/coverage.hpp"
 #include "simulation/database_clock.hpp"
 #include "simulation/disk.hpp"
@@ -19,21 +19,21 @@ namespace sluice::simulation {
 
 class Node;
 
-// Who watches nodes. Called in the moment in which it happens.
+// Observes nodes. Called at the moment of each event.
 class Onlooker {
   public:
     virtual ~Onlooker() = default;
 
-    // A committer is about to decide this.
+    // A committer is about to decide this batch.
     virtual void before(Node& node, Batch& batch) = 0;
-    // It has, unless the store gave no answer.
+    // It has decided it, unless the store gave no answer.
     virtual void after(Node& node, Batch& batch, const Engine::Ran& ran) = 0;
-    virtual void is_slow() = 0;  // the store, with what was just decided
+    virtual void is_slow() = 0;  // the store, for the batch just decided
     virtual void died(Node& node) = 0;
     virtual void booted(Node& node) = 0;
 };
 
-// What all nodes share.
+// The surroundings that all nodes share.
 struct Surroundings {
     Timeline& timeline;
     Dice& dice;
@@ -44,15 +44,15 @@ struct Surroundings {
     // The machine's clock, or that of the database that nodes share.
     SystemClock::Reference clock;
     DatabaseClock database_clock{};
-    Timestamp database_away_until{};  // for all that looks at its clock
+    Timestamp database_away_until{};  // for all reads of its clock
     bool disk_is_full = false;
     int reserve = 0;  // sessions that fit on a full disk, once the reserve was given up
     Retention retention{};
 };
 
-// A process of the engine: one committer or a few, each of which takes what has arrived, has its
-// engine decide it, and is busy until that is on disk; only then do the answers leave. It can die
-// at any moment, and start again on what the disk has.
+// A process of the engine: one committer or a few, each of which takes the commands that have
+// arrived, has its engine decide them, and is busy until they are on disk; only then are the
+// answers sent. It can die at any moment, and start again on the data of the disk.
 class Node : public CommandQueue {
   public:
     Node(Surroundings& around, int number, int committers);
@@ -71,7 +71,7 @@ class Node : public CommandQueue {
     const postgres::ClusterTime& cluster_time() const { return *time_; }
 
     void forget(std::uint64_t ticket) override;
-    // What another committer has said.
+    // A message of another committer.
     void hint(const std::vector<Readied>& readied, Timestamp due);
 
     // Of the committer that has the claims.
@@ -113,7 +113,7 @@ class Node : public CommandQueue {
     Surroundings& around_;
     const int number_;
     const int count_;
-    const Duration clock_off_;  // from what it goes by
+    const Duration clock_off_;  // from its reference
     int life_ = 0;
     std::unique_ptr<postgres::ClusterTime> time_;  // on a shared database
     bool is_starting_ = false;                     // and waits for the time
@@ -122,7 +122,7 @@ class Node : public CommandQueue {
     std::unique_ptr<HeartbeatDelays> delays_;             // of its committers
     std::vector<std::unique_ptr<Committer>> committers_;  // none: it is down
     std::map<std::uint64_t, ClaimFilter> parked_;
-    std::size_t next_ = 0;  // of those that take what is about no job yet
+    std::size_t next_ = 0;  // for commands that are about no job yet
 };
 
 }  // namespace sluice::simulation

@@ -13,7 +13,7 @@
 #include "simulation/world.hpp"
 
 namespace sluice::simulation {
-namespace {
+namespace simulation_test {
 
 std::uint64_t setting(const std::string& name, std::uint64_t otherwise) {
     const char* text = std::getenv(name.c_str());
@@ -35,7 +35,7 @@ Played play(WorldOptions options) {
     return {world.hash(), world.coverage(), world.jobs(), world.messages()};
 }
 
-// Plays seeds and says how; the first few violations fail the test.
+// Plays seeds and reports on them; the first few violations fail the test.
 class Season {
   public:
     explicit Season(std::string variable) : variable_(std::move(variable)) {}
@@ -105,7 +105,7 @@ TEST(Simulation, TellsTheSameStoryForTheSameSeed) {
     EXPECT_NE(story(1), story(2));
 }
 
-// Seeds that once found something. One per line, with what it was.
+// Seeds that once found a bug. One per line, with what it was.
 TEST(Simulation, KeepsWhatItLearned) {
     std::ifstream file(SLUICE_SOURCE_DIR "/tests/simulation/seeds.txt");
     ASSERT_TRUE(file) << "seeds.txt";
@@ -125,5 +125,5 @@ TEST(Simulation, KeepsWhatItLearned) {
     }
 }
 
-}  // namespace
+}  // namespace simulation_test
 }  // namespace sluice::simulation

@@ -1,10 +1,10 @@
-// The same story on two stores must be told in the same words.
+// The same seed must have the same transcript on two stores.
 #include <gtest/gtest.h>
 
 #include "simulation/world.hpp"
 
 namespace sluice::simulation {
-namespace {
+namespace store_difference_test {
 
 struct Story {
     std::vector<std::string> answers;
@@ -36,5 +36,5 @@ TEST(SqliteAndMemory, AnswerAlikeAndKeepTheSameHistory) {
     }
 }
 
-}  // namespace
+}  // namespace store_difference_test
 }  // namespace sluice::simulation

@@ -6,14 +6,14 @@
 
 namespace sluice::simulation {
 
-// A story told in one go that waits in between, for a time or for an answer, while others go on.
-// It starts when it is awaited or started, and its frame goes with this object.
+// A coroutine that waits in between, for a time or for an answer, while others go on. It starts
+// when it is awaited or started, and its frame goes with this object.
 template <class T>
 class [[nodiscard]] Task;
 
 namespace detail {
 
-// Goes on with who waits for the task.
+// Resumes the coroutine that waits for the task.
 struct Return {
     bool await_ready() noexcept { return false; }
     template <class Promise>
@@ -29,7 +29,7 @@ struct PromiseBase {
 
     std::suspend_always initial_suspend() noexcept { return {}; }
     Return final_suspend() noexcept { return {}; }
-    // A violation ends the whole play: it goes up through whoever resumed this.
+    // A violation ends the whole play: it is thrown to the caller that resumed this.
     void unhandled_exception() { throw; }
 };
 

@@ -4,13 +4,13 @@
 #include <functional>
 #include <vector>
 
-#include "domain/time.hpp"
+#include "domain/values/time.hpp"
 #include "simulation/dice.hpp"
 
 namespace sluice::simulation {
 
-// The virtual clock, and what is going to happen when. Of things that happen at the same moment the
-// dice decide which comes first.
+// The virtual clock, and the events to come. Of events at the same moment the dice decide which
+// comes first.
 class Timeline {
   public:
     Timeline(Timestamp start, Dice& dice) : now_(start), dice_(dice) {}
@@ -20,7 +20,7 @@ class Timeline {
     void at(Timestamp moment, std::function<void()> what);
     void after(Duration time, std::function<void()> what) { at(now_ + time, std::move(what)); }
 
-    // Moves the clock to what comes next, and lets it happen. False: nothing does before `end`.
+    // Moves the clock to the next event, and runs it. False: there is none before `end`.
     bool step(Timestamp end);
 
     // co_await timeline.sleep(…)

@@ -4,7 +4,7 @@
 
 namespace sluice::simulation {
 
-// How bad things are. Each play draws its own mix, in which some things never go wrong, so that
+// How likely each fault is. Each play draws its own mix, in which some faults never happen, so that
 // faults meet in many combinations.
 struct Weather {
     // In percent: of messages…
@@ -18,7 +18,7 @@ struct Weather {
     int busy_entities = 0;
     int dies_in_session = 0;
     int slow = 0;
-    // … of what workers do.
+    // … of the actions of workers.
     int pauses = 0;
     int vanishes = 0;
     // How often in a minute, at the most.

@@ -2,8 +2,8 @@
 
 #include "simulation/world.hpp"
 
-// What workers do to the engine, honest ones and others: claim, heartbeat, log, report, go silent,
-// speak under leases that are over, and repeat themselves.
+// Messages of workers, honest ones and others: claim, heartbeat, log, report, go silent, send
+// messages under leases that are over, and repeat themselves.
 namespace sluice::simulation {
 namespace {
 
@@ -61,7 +61,7 @@ Task<void> World::work_on(std::size_t place) {
         } else {
             co_await heartbeat(place);
         }
-        // One that was told to stop mostly does.
+        // A worker that was told to stop mostly does.
         if (ledger_.holding(place).is_over() && !dice_.one_in(8)) co_return;
     }
     if (happens(weather_.pauses)) {
@@ -105,7 +105,7 @@ Task<void> World::log(std::size_t place) {
     Holding& holding = ledger_.holding(place);
     AppendLogs said;
     said.lease = holding.lease;
-    if (holding.line > 0 && dice_.one_in(4)) --holding.line;  // one of them again
+    if (holding.line > 0 && dice_.one_in(4)) --holding.line;  // repeats one of them
     for (int count = dice_.below(4); count >= 0; --count) {
         ++holding.line;
         said.entries.push_back(
@@ -147,14 +147,14 @@ Report World::new_report(const Holding& holding) {
     }
     if (report.outcome == Outcome::failed) {
         report.error_code = "E_CHANCE";
-        // Some give no reason, which jobs of sites must.
+        // Some give no reason, which jobs of sites need.
         if (holding.lease.token.value % 4 != 0) report.error_message = "chance";
     }
     report.retryable = !dice_.one_in(5);
     return report;
 }
 
-// Says it until somebody answers.
+// Sends the report until there is an answer.
 Task<void> World::report(std::size_t place) {
     Holding& holding = ledger_.holding(place);
     Report said = new_report(holding);
@@ -167,7 +167,7 @@ Task<void> World::report(std::size_t place) {
             break;
         }
         if (reply.answer && lacks_reason(holding, said, reply.answer->error())) {
-            said.error_message = "chance";  // the lease is as it was
+            said.error_message = "chance";  // the lease was not changed
             holding.unsure = was_unsure;
             continue;
         }
@@ -189,7 +189,7 @@ bool World::closed_after_the_end(LeaseId lease) {
     });
 }
 
-// The same report again, much later perhaps, is answered as it was then; another one never is
+// The same report again, perhaps much later, is answered as it was then; another one is never
 // accepted.
 Task<void> World::say_again(std::size_t place, Report said) {
     const auto& sent = ledger_.sent();

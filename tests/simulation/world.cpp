@@ -27,10 +27,10 @@ World::World(Disk& disk, WorldOptions options)
     if (disk.is_shared()) checker_.use(disk.reader());
     const int nodes = disk.is_shared() && !options.calm ? 1 + dice_.below(3) : 1;
     const int committers = disk.is_shared() && !options.calm ? 1 + dice_.below(2) : 1;
-    // Nodes that share a database go on evenly when its clock is set. A node alone goes by its
-    // machine's: when it starts after that was set, its store gives all leases a new term.
+    // Nodes that share a database go on evenly when its clock is set. A single node goes by its
+    // machine's clock: when it starts after that was set, its store gives all leases a new term.
     checker_.expect_times_in_order(weather_.clock_steps == 0 || disk.is_shared());
-    // How old a job is, is judged by a clock that nobody sets.
+    // The age of a job is judged by a clock that is never set.
     if (!options.calm && weather_.clock_steps == 0 && options.seed % 4 == 0) {
         retention_ = 5s + 1s * static_cast<int>(options.seed / 4 % 20);
         around_.retention = Retention(retention_);
@@ -80,7 +80,7 @@ void World::heal() {
     }
 }
 
-// What ended before this may have been removed by now.
+// Jobs that ended before this may have been removed by now.
 std::optional<Timestamp> World::last_removal() const {
     if (retention_ == Duration{}) return std::nullopt;
     return timeline_.now() + clock_off_ - retention_;
@@ -90,19 +90,19 @@ bool World::is_alone() const {
     return nodes_.size() == 1 && nodes_.front()->committers() == 1;
 }
 
-// A claim that is decided alone gets the very job that is first in order. (Another node may think
-// that it is time for one that this node would let wait.)
+// A claim that is decided alone gets the very job that is first in order. (By the clock of another
+// node a job may be due that this node would let wait.)
 void World::before(Node& node, Batch& batch) {
     expected_.reset();
     if (nodes_.size() > 1) return;
-    if (timeline_.now() < last_trouble_ + 2s) return;  // it may have to look at what is overdue
+    if (timeline_.now() < last_trouble_ + 2s) return;  // it may have to deal with overdue jobs
     const bool alone = batch.claims.size() == 1 && batch.size() == 1 &&
                        batch.claims.front().items.front().limit == 1 && node.parked().empty() &&
                        std::min(node.next_due(), batch.look_at) > node.now();
     if (!alone) return;
     const Job* first =
         checker_.first_claimable(batch.claims.front().items.front().filter, node.now());
-    if (first != nullptr && moves_site(first->spec)) return;  // its site may be in the way
+    if (first != nullptr && moves_site(first->spec)) return;  // its site may not allow it
     expected_ = first == nullptr ? JobId{} : first->spec->id;
 }
 
@@ -110,7 +110,7 @@ void World::check_order(Batch& batch) {
     const auto expected = std::exchange(expected_, std::nullopt);
     if (!expected) return;
     JobId got{};
-    if (!batch.claims.empty()) {  // those that wait have left the batch
+    if (!batch.claims.empty()) {  // waiting claims have left the batch
         const auto& answer = batch.claims.front().answers.front();
         if (!answer && answer.error().code == ErrorCode::store_full) return;
         demand(static_cast<bool>(answer), "a claim was refused without need");
@@ -128,9 +128,9 @@ void World::after(Node& node, Batch& batch, const Engine::Ran& ran) {
     if (ran.counts.has_failed()) {
         trouble();
         expected_.reset();
-        return checker_.look_at_all(last_removal());  // nobody knows what it has done
+        return checker_.look_at_all(last_removal());  // its writes are unknown
     }
-    if (ran.counts.room != StoreRoom::roomy) trouble();  // leases may wait for their time
+    if (ran.counts.space != StoreSpace::ample) trouble();  // leases may wait for their time
     if (++looks_ % 32 == 0) {
         checker_.look_at_all(last_removal());
     } else {
@@ -141,7 +141,7 @@ void World::after(Node& node, Batch& batch, const Engine::Ran& ran) {
     check_waiting(node);
     const bool was_calm = timeline_.now() > last_trouble_ + 15s;
     if (!was_calm) return;
-    // Heartbeats leave no events, so what looks overdue is looked at again.
+    // Heartbeats leave no events, so a job that looks overdue is read again.
     const Job* overdue = checker_.overdue(node.now(), 10s);
     if (overdue != nullptr) checker_.look_at_all(last_removal());
     overdue = checker_.overdue(node.now(), 10s);
@@ -149,7 +149,7 @@ void World::after(Node& node, Batch& batch, const Engine::Ran& ran) {
            overdue ? describe(*overdue) : "");
 }
 
-// Where there is only one committer, nothing that it does not know can make a job claimable.
+// With only one committer, no change that it does not know can make a job claimable.
 void World::check_waiting(Node& node) {
     const bool was_calm = timeline_.now() > last_trouble_ + 2s;  // after a failure it waits a while
     if (!is_alone() || !was_calm) return;

@@ -20,7 +20,7 @@ struct WorldOptions {
     bool keep_transcript = false;               // every answer as text
 };
 
-// Who asks about what is another tenant's learns nothing, not even that it exists.
+// A caller that asks about another tenant's job learns nothing, not even that it exists.
 template <class Answer>
 void demand_unknown(const std::optional<Result<Answer>>& answer) {
     if (!answer) return;
@@ -30,23 +30,23 @@ void demand_unknown(const std::optional<Result<Answer>>& answer) {
            "another tenant's is refused with: ", answer->error().message);
 }
 
-// What became of a question.
+// The outcome of a request.
 template <class Item>
 struct Reply {
-    std::optional<AnswerTo<Item>> answer{};  // none: nobody knows what became of it
+    std::optional<AnswerTo<Item>> answer{};  // none: the outcome is unknown
     Timestamp asked{};
     Timestamp heard{};
-    bool repeated = false;  // it was asked twice, and the other one may have been heard first
+    bool repeated = false;  // it was sent twice, and the other one may have arrived first
 
     bool is_ok() const { return answer && *answer; }
 };
 
 // Nodes, clients and workers on virtual time, in one thread, with a network between them that loses
-// and repeats what they say. Everything that happens follows from the seed.
+// and repeats messages. Everything that happens follows from the seed.
 //
-//   1. Chaos: whatever the weather allows goes wrong. Each answer is checked against all that was
-//      answered before, and the store, after each commit, against what must always hold.
-//   2. Healing: nothing goes wrong any more, workers are honest, and everything must finish.
+//   1. Chaos: every fault that the weather allows may happen. Each answer is checked against all
+//      answers before, and the store, after each commit, against what must always hold.
+//   2. Healing: there are no more faults, workers are honest, and everything must finish.
 class World : private Onlooker {
   public:
     World(Disk& disk, WorldOptions options);
@@ -55,7 +55,7 @@ class World : private Onlooker {
     // Throws a Violation when something happened that must not.
     void play();
 
-    // Of all that happened: the same for the same seed.
+    // Of the whole run: the same for the same seed.
     Digest hash();
     const std::vector<std::string>& transcript() const { return transcript_; }
     const Coverage& coverage() const { return coverage_; }
@@ -80,7 +80,7 @@ class World : private Onlooker {
     void restart_later(Node& node);
     bool is_alone() const;
     bool any_is_up() const;
-    // By the clocks of clients, which nobody sets, or which are that of the node's machine.
+    // By the clocks of clients, which are never set, or are that of the node's machine.
     Timestamp client_time() const;
     std::optional<Timestamp> last_removal() const;
     template <class Answer>
@@ -102,7 +102,7 @@ class World : private Onlooker {
         Reply<Item> reply{};
         std::coroutine_handle<> waiting{};
         bool over = false;
-        // Claims that the nodes may be keeping until there is something.
+        // Claims that the nodes may keep waiting.
         std::vector<std::pair<Node*, std::uint64_t>> tickets{};
     };
     template <class Item>
@@ -155,17 +155,17 @@ class World : private Onlooker {
     Coverage coverage_;
     Checker checker_;
     Ledger ledger_;
-    // What the machine's clock is wrong by, or that of the database that nodes share.
+    // The error of the machine's clock, or of that of the database that nodes share.
     Duration clock_off_{};
-    Dice clock_dice_;       // of what happens to it alone
-    std::set<int> late_;    // nodes whose last look at it was
+    Dice clock_dice_;       // for steps of the clock only
+    std::set<int> late_;    // nodes whose last look at the clock was late
     Duration retention_{};  // of ended jobs; zero: for ever
     Surroundings around_;
     std::vector<std::unique_ptr<Node>> nodes_;
     std::list<Task<void>> actors_;
 
     Timestamp last_trouble_{};
-    std::optional<JobId> expected_;  // what the claim that runs alone must get; zero: nothing
+    std::optional<JobId> expected_;  // the job that the claim that runs alone must get; zero: none
     int sites_ = 0;
     int references_ = 0;
     std::map<std::string, int> keys_;  // by tenant
@@ -214,7 +214,7 @@ auto World::ask(const char* what, Item item, Duration patience) {
             return std::move(reply);
         }
 
-        // Without a key the same again is a second request, which is what the caller asked for.
+        // Without a key a repeat is a second request, which is what the caller asked for.
         static bool may_be_repeated(const Item& item) {
             if constexpr (requires { item.idempotency_key; }) return !item.idempotency_key.empty();
             return true;
@@ -238,7 +238,7 @@ void World::arrive(const ExchangePtr<Item>& exchange, Node& node, Item item, boo
         coverage_.fault("node was down");
         return settle(exchange, std::optional<AnswerTo<Item>>{});
     }
-    // How long a claim waits is said as a time after the beginning; the node's clock counts.
+    // How long a claim waits is sent as a time after the beginning; the node's clock counts.
     if constexpr (std::is_same_v<Item, ClaimJobs>) {
         item.ticket = ++tickets_;
         exchange->tickets.emplace_back(&node, item.ticket);
@@ -254,7 +254,7 @@ void World::arrive(const ExchangePtr<Item>& exchange, Node& node, Item item, boo
     });
 }
 
-// A node that notices forgets the claim.
+// A node that notices that its caller has gone forgets the claim.
 template <class Item>
 void World::hang_up(const Exchange<Item>& exchange) {
     if (exchange.over) return;

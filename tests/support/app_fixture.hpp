@@ -6,13 +6,13 @@
 #include <stdexcept>
 
 #include "application/apps/app_changes.hpp"
-#include "application/json_values.hpp"
+#include "json/json_values.hpp"
 #include "support/test_engine.hpp"
 
 namespace sluice::apps {
 
-// An app with one member of each role, and its jobs run by the test. What a test takes for granted
-// throws when it is not so.
+// An app with one member of each role, and its jobs run by the test. Helper calls throw when they
+// fail.
 class AppFixture : public testing::Test {
   protected:
     AppFixture() {
@@ -25,8 +25,9 @@ class AppFixture : public testing::Test {
     // Posts a change as a command of its own.
     template <class Change, class... Arguments>
     Told<EntityAnswer> call(Change change, const Caller& caller, Arguments... arguments) {
-        return engine.ask(EntityAction{
-            .decide = [=](EntityDesk& desk) { return change(desk, caller, arguments...); }});
+        return engine.ask(EntityAction{.decide = [=](EntityChanges& changes) {
+            return change(changes, caller, arguments...);
+        }});
     }
 
     static Entity granted(const Told<EntityAnswer>& answer) {
@@ -68,7 +69,7 @@ class AppFixture : public testing::Test {
     }
     static Attributes payload_of(const Job& job) { return json_members(job.spec->payload); }
 
-    // ── what a test begins with ──
+    // ── the beginning of a test ──
     std::string draft(const std::string& head_sha = "h1") {
         return granted(call(create_changeset, ada, app,
                             Attributes{{"title", R"("a change")"},

@@ -3,7 +3,7 @@
 #include <limits>
 #include <ostream>
 
-#include "domain/check.hpp"
+#include "domain/values/check.hpp"
 
 namespace sluice {
 namespace {

@@ -7,11 +7,11 @@
 
 #include "application/ports/store.hpp"
 
-// Values for tests. Each has what the engine would give it, so that a test names only what it is
-// about.
+// Values for tests. Each has the fields that the engine would set, so that a test names only those
+// that it is about.
 namespace sluice {
 
-// Seconds after the moment at which the tests' world begins.
+// Seconds after the time at which the tests begin.
 Timestamp at(int seconds);
 
 // A spec that is due when it is created, at at(0). The engine gives ids; stores get them here.
@@ -49,7 +49,7 @@ Digest digest(int seed);
 
 std::vector<JobId> ids_of(const std::vector<Job>& jobs);
 
-// How failures show them.
+// How failures print them.
 void PrintTo(JobId id, std::ostream* out);
 void PrintTo(const Job& job, std::ostream* out);
 

@@ -5,7 +5,8 @@
 
 namespace sluice {
 
-// The entities of a session that is not alone: what it has not reserved, another one may have.
+// The entities of a session that is not alone: another session may have locked those that it has
+// not reserved.
 class FaultyStore::SharedEntities : public EntityStore {
   public:
     SharedEntities(FaultyStore& store, EntityStore& inner) : store_(store), inner_(inner) {}
@@ -116,7 +117,7 @@ void FaultyStore::fail(const Plan& plan, const char* when) {
 
 void FaultyStore::use_room() {
     if (!full_) return;
-    if (state_.room() == StoreRoom::roomy || reserve_ == 0) throw StoreFull("the disk is full");
+    if (state_.space() == StoreSpace::ample || reserve_ == 0) throw StoreFull("the disk is full");
     --reserve_;
 }
 

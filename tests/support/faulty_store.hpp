@@ -7,11 +7,11 @@
 
 namespace sluice {
 
-// The process that uses the store dies here and now. Nobody but the simulation catches it.
+// The process that uses the store dies at this moment. Only the simulation catches it.
 struct ProcessDied {};
 
-// A store that does not answer at chosen moments. It throws StoreUnavailable either before anything
-// of the session was kept, or after all of it was: the caller cannot tell which.
+// A store that does not answer at chosen moments. It throws StoreUnavailable either before any
+// write of the session was kept, or after all of them were: the caller cannot tell which.
 class FaultyStore : public Store {
   public:
     enum class Moment {
@@ -29,37 +29,37 @@ class FaultyStore : public Store {
     // The next session loses against another one at this use of one of its ports.
     void conflict_next(int uses);
 
-    // From the next session on another one has the first entity that is asked for and was not
-    // reserved, until a session reserves it.
+    // From the next session on another session has locked the first entity that is asked for and
+    // was not reserved, until a session reserves it.
     void busy_next() { busy_planned_ = true; }
 
-    // How often a session met an entity that another one had.
+    // How often a session met an entity that another one had locked.
     int busy_met() const { return busy_met_; }
 
-    // From the next session on nothing is removed: it cannot even be asked for what has ended.
+    // From the next session on no job is removed: the list of ended jobs fails.
     void set_archive_broken(bool broken) { archive_broken_ = broken; }
 
     // The process dies at this moment of the next session.
     void die_next(Moment moment, int uses = 0);
 
     // While the disk is full no session that begins or is open can be committed, but for as many as
-    // the reserve has room for, once that was given up.
+    // the reserve has space for, once that was given up.
     void set_full(bool full, int reserve = 0) {
         if (full == full_) return;
         full_ = full;
-        state_ = RoomState();
+        state_ = ReserveState();
         reserve_ = reserve;
     }
 
-    // Forgets what was planned for the next session. False: nothing was.
+    // Forgets the plan for the next session. False: there was none.
     bool forget_plan();
 
     std::unique_ptr<Session> begin() override;
     std::unique_ptr<JobReader> reader() override { return inner_.reader(); }
     std::int64_t last_id() override { return inner_.last_id(); }
     std::optional<int> seat() const override { return inner_.seat(); }
-    StoreRoom room() const override { return state_.room(); }
-    bool make_room() override { return reserve_ > 0 && state_.did_not_fit(); }
+    StoreSpace space() const override { return state_.space(); }
+    bool release_reserve() override { return reserve_ > 0 && state_.did_not_fit(); }
 
   private:
     struct Plan {
@@ -76,12 +76,12 @@ class FaultyStore : public Store {
     Store& inner_;
     std::optional<Plan> planned_;
     bool full_ = false;
-    RoomState state_;
+    ReserveState state_;
     int reserve_ = 0;  // sessions that fit in it
     bool busy_planned_ = false;
     int busy_met_ = 0;
     bool archive_broken_ = false;
-    std::optional<EntityKey> busy_{};  // another session has it
+    std::optional<EntityKey> busy_{};  // another session has locked it
 };
 
 }  // namespace sluice

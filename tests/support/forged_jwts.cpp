@@ -5,7 +5,7 @@
 namespace sluice {
 namespace {
 
-// Makes them, one kind of mistake after the other.
+// Makes the tokens, one kind of mistake after the other.
 class Forger {
   public:
     Forger(const JwtIssuer& issuer, Timestamp now)
@@ -34,7 +34,7 @@ class Forger {
     void add(std::string name, std::string token) {
         all_.push_back({std::move(name), std::move(token)});
     }
-    // Signed as if all was well.
+    // Signed as if it were a good one.
     void add_header(const std::string& name, const std::string& header) {
         add(name, issuer_.token_of_texts("ec-256", "ES256", header, claims_));
     }
@@ -84,8 +84,8 @@ class Forger {
         crossed("ec-256", "ES512", "ES512");
     }
 
-    // The public key as the secret of a symmetric signature, which is what a check that trusts the
-    // header would do.
+    // The public key as the secret of a symmetric signature, which a check that trusts the header
+    // would accept.
     void take_secrets_for_keys() {
         const JsonObject jwk = issuer_.key("rsa").public_jwk();
         const auto add_hmac = [&](const std::string& name, const std::string& key_id,

@@ -12,8 +12,8 @@ struct ForgedJwt {
     std::string token{};
 };
 
-// Tokens that nobody may believe who trusts this issuer, for its audience, with a difference of
-// clocks of 60 seconds at most. Each has one thing that is wrong.
+// Tokens that must be refused by a verifier that trusts this issuer, for its audience, with a
+// difference of clocks of 60 seconds at most. Each has one mistake.
 std::vector<ForgedJwt> forged_jwts(const JwtIssuer& issuer, Timestamp now);
 
 }  // namespace sluice

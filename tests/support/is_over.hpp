@@ -7,8 +7,8 @@
 
 namespace sluice {
 
-// Whether a process runs no more, though somebody may still have to reap it. One that goes while
-// its file is read makes that fail.
+// Whether a process runs no more, though it may not be reaped yet. The file of a process that ends
+// meanwhile cannot be read.
 inline bool is_over(pid_t pid) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
     std::string text;

@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "domain/time.hpp"
+#include "domain/values/time.hpp"
 
 struct evp_pkey_st;
 
-// Who gives out JSON Web Tokens to tests. Everything here is made with OpenSSL alone, so that it
-// shares nothing with the code that checks them.
+// Issues JSON Web Tokens to tests. Everything here is made with OpenSSL alone, so that it shares
+// nothing with the code that checks them.
 namespace sluice {
 
 std::string base64url(std::string_view bytes);
@@ -19,7 +19,7 @@ std::string base64url(std::string_view bytes);
 using JsonObject = std::map<std::string, std::string>;
 std::string json_text(const JsonObject& object);
 
-// `changes` on top of `base`; an empty value takes the member away.
+// `changes` on top of `base`; an empty value removes the member.
 JsonObject with(JsonObject base, const JsonObject& changes);
 
 class SigningKey {
@@ -34,7 +34,7 @@ class SigningKey {
 
     // Signs as RFC 7518 says, e.g. for "PS256".
     std::string sign(const std::string& algorithm, std::string_view text) const;
-    // An ECDSA signature as OpenSSL has it, which is not what tokens have.
+    // An ECDSA signature in OpenSSL's form, which tokens do not use.
     std::string sign_der(std::string_view text) const;
 
   private:
@@ -58,7 +58,7 @@ class JwtIssuer {
     JwtIssuer();
 
     // Keys by their ids: "rsa", "rsa-ps256" (which allows PS256 only), "ec-256", "ec-384",
-    // "ec-521"; and those that must not be used: "secret" (symmetric), "encryption", "weak" (1024
+    // "ec-521"; and keys that must not be used: "secret" (symmetric), "encryption", "weak" (1024
     // bits), "twin" (twice), "no-signature" (key_ops).
     std::string jwks() const;
     void write_jwks(const std::string& path) const;
@@ -67,15 +67,15 @@ class JwtIssuer {
 
     const SigningKey& key(const std::string& id) const { return keys_.at(id); }
 
-    // What a good token says at this moment: ada of tenant acme, who may read and operate.
+    // The claims of a good token at this moment: ada of tenant acme, who may read and operate.
     static JsonObject claims(Timestamp now);
     static JsonObject header(const std::string& algorithm, const std::string& key_id);
 
-    // Signed, with whatever header and claims.
+    // Signed, with any header and claims.
     std::string token(const JsonObject& header, const JsonObject& claims) const;
     std::string token_of_texts(const std::string& key_id, const std::string& algorithm,
                                std::string_view header, std::string_view claims) const;
-    // A good token, but for what is changed in its claims.
+    // A good token, except for the changes in its claims.
     std::string token(Timestamp now, const JsonObject& changes = {}) const;
 
   private:

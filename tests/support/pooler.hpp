@@ -15,8 +15,8 @@
 
 namespace sluice {
 
-// Passes on what a client and the test server say, and tells the client another number of its
-// session than it has, as a pooler does. Counts round trips.
+// Passes on the bytes between a client and the test server, and tells the client another process
+// number of its session, as a pooler does. Counts round trips.
 class Pooler {
   public:
     Pooler() {
@@ -43,7 +43,7 @@ class Pooler {
         return url.replace(begin, url.rfind('/') - begin, std::to_string(port_));
     }
 
-    // How often a client spoke after the server had answered.
+    // How often a client sent data after the server had answered.
     int turns() const { return turns_; }
 
   private:

@@ -8,7 +8,7 @@
 #include <random>
 #include <stdexcept>
 
-#include "infrastructure/postgres/migrations.hpp"
+#include "infrastructure/postgres/schema/migrations.hpp"
 
 namespace sluice {
 namespace {
@@ -32,7 +32,7 @@ std::string url_of(const std::string& database) {
     return url.substr(0, url.rfind('/') + 1) + database;
 }
 
-// Returns the name of a new database that is a copy of this one, to which nobody may be connected.
+// Returns the name of a new database that is a copy of this one, which must have no connections.
 std::string copy_of(const std::string& pattern) {
     std::random_device dice;
     std::string name = "test_" + std::to_string(dice()) + "_" + std::to_string(dice());

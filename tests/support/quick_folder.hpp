@@ -4,7 +4,7 @@
 
 namespace sluice {
 
-// Where files are that need not survive a power cut: in memory where that is possible.
+// The folder of files that need not survive a power cut: in memory where that is possible.
 inline std::filesystem::path quick_folder() {
     const std::filesystem::path memory = "/dev/shm";
     return std::filesystem::is_directory(memory) ? memory : std::filesystem::temp_directory_path();

@@ -2,21 +2,16 @@
 
 #include <memory>
 
-#include "interfaces/http/app.hpp"
+#include "interfaces/http/toolkit/app.hpp"
 
 namespace sluice {
 
-// What a handler's call has around it, where nothing happens: no store, no time, nobody to answer.
-// For functions that only read what was sent.
+// The surroundings of a handler's call, where nothing happens: no store, no time, no answers. For
+// functions that only read the request.
 class QuietApp : CommandQueue, QueryQueue, Clock {
   public:
     http::Call call(const http::Request& request, const CallerPtr& caller) {
-        return {.request = request,
-                .id = {},
-                .second = {},
-                .app = app_,
-                .caller = caller,
-                .reply = http::Reply(nullptr)};
+        return {.request = request, .app = app_, .caller = caller, .reply = http::Reply(nullptr)};
     }
 
   private:
@@ -27,7 +22,7 @@ class QuietApp : CommandQueue, QueryQueue, Clock {
 
     http::JobFeed feed_;
     http::Access access_{{}, *this, *this, nullptr};
-    http::Turnstile turnstile_{http::CallerLimits{}};
+    http::CallerLimiter limiter_{http::CallerLimits{}};
     http::LeaseSeal seal_;
     http::App app_{.commands = *this,
                    .queries = *this,
@@ -35,7 +30,7 @@ class QuietApp : CommandQueue, QueryQueue, Clock {
                    .feed = feed_,
                    .rules = Rules::built_in(),
                    .access = access_,
-                   .turnstile = turnstile_,
+                   .limiter = limiter_,
                    .seal = seal_,
                    .metrics_text = {},
                    .new_secret = {}};

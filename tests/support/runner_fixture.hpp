@@ -6,8 +6,8 @@
 #include <future>
 #include <thread>
 
-#include "client/runner.hpp"
-#include "interfaces/worker/engine_desk.hpp"
+#include "client/runner/runner.hpp"
+#include "interfaces/worker/engine/engine_desk.hpp"
 #include "support/running_engine.hpp"
 
 // A runner on an engine in the same process, both in real time.
@@ -25,10 +25,10 @@ class FaultyDesk : public client::Desk {
 
     std::atomic<bool> is_away = false;
     std::atomic<bool> loses_answers = false;
-    std::atomic<bool> holds_logs = false;  // is away for log lines alone
+    std::atomic<bool> holds_logs = false;  // is away for log lines only
     std::atomic<bool> has_no_room_for_logs = false;
     std::atomic<bool> refuses_reports = false;
-    std::atomic<bool> refuses_results = false;  // reports with one
+    std::atomic<bool> refuses_results = false;  // reports with a result
     std::atomic<int> claims = 0;
     std::atomic<int> most_claimed = 0;  // jobs that one claim asked for
     std::atomic<int> heartbeats = 0;
@@ -42,13 +42,13 @@ class FaultyDesk : public client::Desk {
         if (is_away) throw_away();
         return desk_.claim(request);
     }
-    std::vector<client::LeaseWord> heartbeat(
+    std::vector<client::LeaseAnswer> heartbeat(
         std::span<const client::HeartbeatRequest> requests) override {
         ++heartbeats;
         return answer([&] { return desk_.heartbeat(requests); });
     }
-    client::LeaseWord append_logs(const std::string& lease_id,
-                                  std::span<const client::LogEntry> entries) override {
+    client::LeaseAnswer append_logs(const std::string& lease_id,
+                                    std::span<const client::LogEntry> entries) override {
         ++log_calls;
         if (holds_logs) throw_away();
         if (has_no_room_for_logs) {
@@ -56,7 +56,7 @@ class FaultyDesk : public client::Desk {
         }
         return answer([&] { return desk_.append_logs(lease_id, entries); });
     }
-    std::vector<client::LeaseWord> report(
+    std::vector<client::LeaseAnswer> report(
         std::span<const client::ReportRequest> requests) override {
         ++report_calls;
         reports += static_cast<int>(requests.size());
@@ -67,7 +67,7 @@ class FaultyDesk : public client::Desk {
         }
         return answer([&] { return desk_.report(requests); });
     }
-    client::LeaseWord release(const std::string& lease_id, const std::string& reason) override {
+    client::LeaseAnswer release(const std::string& lease_id, const std::string& reason) override {
         return answer([&] { return desk_.release(lease_id, reason); });
     }
     void stop_waiting() override { desk_.stop_waiting(); }
@@ -99,7 +99,7 @@ class FunctionWorker : public client::JobWorker {
     Function function_;
 };
 
-// Runs until it is stopped, at the latest when it goes.
+// Runs until it is stopped, at the latest by the destructor.
 class RunningRunner {
   public:
     explicit RunningRunner(RunningEngine& engine, client::RunnerOptions options = {})
@@ -133,7 +133,7 @@ class RunningRunner {
     }
     void stop() { runner_.stop(); }
     void stop_now() { runner_.stop_now(); }
-    // Waits for run() to return; throws what it threw.
+    // Waits for run() to return; throws its exception.
     void join() {
         thread_.join();
         if (failure_) std::rethrow_exception(failure_);
@@ -173,7 +173,7 @@ class RunningRunner {
     std::thread thread_;
 };
 
-// Sleeps until the job is told to stop, and answers why.
+// Sleeps until the job is told to stop, and returns why.
 inline StopReason wait_for_stop(const Context& context, Millis at_most = Millis(10'000)) {
     context.cancel().wait_for(at_most);
     return context.cancel().reason();

@@ -8,9 +8,9 @@
 #include <mutex>
 #include <thread>
 
-#include "application/engine.hpp"
-#include "infrastructure/committer.hpp"
-#include "infrastructure/system_clock.hpp"
+#include "application/engine/engine.hpp"
+#include "infrastructure/commit/committer.hpp"
+#include "infrastructure/system/system_clock.hpp"
 #include "support/builders.hpp"
 
 namespace sluice {
@@ -19,7 +19,7 @@ namespace sluice {
 class TaskThread {
   public:
     TaskThread();
-    ~TaskThread();  // after the tasks that are there
+    ~TaskThread();  // after the tasks that are queued
     void post(std::function<void()> task);
 
   private:

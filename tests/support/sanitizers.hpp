@@ -10,9 +10,9 @@ inline constexpr bool is_built_with_sanitizer = true;
 inline constexpr bool is_built_with_sanitizer = false;
 #endif
 
-// Whether this, or the engine that it talks to, was built with a sanitizer: everything takes longer
-// then, and memory is kept after it was freed. Tests that measure either are left out. The variable
-// names the engine to be tested in the place of the one that was built with the tests.
+// Whether this program, or the engine that it talks to, was built with a sanitizer: everything
+// takes longer then, and memory is kept after it was freed. Tests that measure either are left out.
+// The variable names the engine to be tested instead of the one that was built with the tests.
 inline const bool is_sanitized =
     is_built_with_sanitizer || std::getenv("SLUICE_TEST_BINARY") != nullptr;
 

@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-// For tests: something on a socket that is not an engine.
+// For tests: a server on a socket that is not an engine.
 namespace sluice::client {
 
-// Answers every request with the bytes that `script` makes of it, whatever they are. An empty
+// Answers every request with the bytes that `script` returns for it, whatever they are. An empty
 // answer is none: the client waits. The connection is kept unless the answer says "Connection:
 // close".
 class ScriptedServer {
@@ -59,7 +59,7 @@ class ScriptedServer {
     }
 
   private:
-    // Whether there is something to read; false when the server stops.
+    // Whether there is data to read; false when the server stops.
     bool wait_for(int descriptor) const {
         while (!stopping_) {
             pollfd poll_for{descriptor, POLLIN, 0};

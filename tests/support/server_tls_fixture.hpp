@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "interfaces/http/server.hpp"
-#include "interfaces/http/server_test_support.hpp"
+#include "interfaces/http/server/server.hpp"
 #include "support/test_certificate.hpp"
+#include "tests/support/server_test_support.hpp"
 
 namespace sluice::http::testing_support {
 

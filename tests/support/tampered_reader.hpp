@@ -10,14 +10,14 @@
 
 namespace sluice {
 
-// Gives the job another spec, as the real one never gets.
+// Replaces the job's spec, which the engine never does.
 inline void change_spec(Job& job, const std::function<void(JobSpec&)>& change) {
     JobSpec spec = job.spec;
     change(spec);
     job.spec = std::move(spec);
 }
 
-// Entities as they would be; see below.
+// The entities for TamperedReader; see below.
 class TamperedEntities : public EntityReader {
   public:
     explicit TamperedEntities(EntityReader& inner) : inner_(inner) {}
@@ -51,7 +51,7 @@ class TamperedEntities : public EntityReader {
     EntityReader& inner_;
 };
 
-// Reads a store as it would be if somebody had changed it behind the engine's back.
+// Reads a store as if it had been changed behind the engine's back.
 class TamperedReader : public JobReader {
   public:
     explicit TamperedReader(Store& store)

@@ -6,7 +6,7 @@
 
 namespace sluice {
 
-// A certificate for localhost and 127.0.0.1 that vouches for itself, and its key, as PEM files.
+// A self-signed certificate for localhost and 127.0.0.1, and its key, as PEM files.
 struct TestCertificate {
     std::string certificate{};
     std::string key{};
@@ -17,8 +17,8 @@ struct CertificateDates {
     std::chrono::hours ends{24 * 365};
 };
 
-// Writes NAME.pem and NAME.key into the folder, in place of what is there. `subject` is the name in
-// the certificate, by which tests tell one from another.
+// Writes NAME.pem and NAME.key into the folder, and replaces existing ones. `subject` is the name
+// in the certificate, by which tests tell one from another.
 TestCertificate make_certificate(const std::filesystem::path& folder, const std::string& name,
                                  const std::string& subject = "localhost",
                                  CertificateDates dates = {});

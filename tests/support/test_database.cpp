@@ -1,6 +1,6 @@
 #include "support/test_database.hpp"
 
-#include "infrastructure/postgres/migrations.hpp"
+#include "infrastructure/postgres/schema/migrations.hpp"
 #include "support/postgres.hpp"
 
 namespace sluice {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "infrastructure/postgres/postgres_store.hpp"
+#include "infrastructure/postgres/store/postgres_store.hpp"
 
 namespace sluice {
 

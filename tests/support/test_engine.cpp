@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "infrastructure/sqlite/sqlite_store.hpp"
+#include "infrastructure/sqlite/store/sqlite_store.hpp"
 #include "support/quick_folder.hpp"
 #include "support/test_database.hpp"
 
@@ -22,13 +22,13 @@ Answer granted(Told<Answer> answer, const char* what) {
 
 namespace fs = std::filesystem;
 
-// Where SQLite keeps its file; removed when the tests are over.
+// The folder of SQLite's file; removed when the tests are over.
 struct Folder {
     fs::path path = quick_folder() / ("sluice-use-cases-" + std::to_string(::getpid()));
     ~Folder() { fs::remove_all(path); }
 };
 
-// Empty. There is one file and one database for all tests, which come one after the other.
+// An empty store. There is one file and one database for all tests, which run one after the other.
 std::unique_ptr<Store> own_store() {
     const char* chosen = std::getenv("SLUICE_TEST_STORE");
     const std::string_view kind = chosen == nullptr ? "memory" : chosen;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "application/engine.hpp"
+#include "application/engine/engine.hpp"
 #include "infrastructure/memory/memory_store.hpp"
 #include "support/builders.hpp"
 
@@ -14,7 +14,7 @@ namespace sluice {
 template <class Item>
 using AnswerTo = typename AnswersTo<Item>::value_type;
 
-// Where the answer to a command arrives, once there is one.
+// The answer to a command, once there is one.
 template <class Item>
 using Awaited = std::shared_ptr<std::optional<AnswerTo<Item>>>;
 
@@ -29,13 +29,13 @@ Awaited<Item> put(Batch& batch, Item item) {
     return answer;
 }
 
-// Why it was refused, or nothing.
+// The code of the refusal, or nothing.
 template <class Answer>
 std::optional<ErrorCode> refusal(const Result<Answer>& answer) {
     return answer ? std::nullopt : std::optional(answer.error().code);
 }
 
-// An answer that a test may leave alone when it is not what the test is about.
+// An answer that a test may ignore when it is about something else.
 template <class Answer>
 struct Told : Result<Answer> {
     Told(const Result<Answer>& answer) : Result<Answer>(answer) {}
@@ -46,7 +46,7 @@ SubmitJobs submission(std::vector<JobSpec> specs);
 Report report_of(const Job& job, Outcome outcome, std::string error_code = "");
 
 // An engine under a clock that only the test moves. Each call is a batch of its own, run at now().
-// What a test takes for granted throws when it is not so.
+// Helper calls throw when they are refused.
 class TestEngine {
   public:
     // On a store of its own: in memory, or in a file or the database of the tests when the
@@ -58,7 +58,7 @@ class TestEngine {
     Engine& engine() { return engine_; }
     Store& store() { return store_; }
 
-    // Runs the batch and hands out its answers.
+    // Runs the batch and delivers its answers.
     Engine::Ran run(Batch& batch);
     Engine::Ran run();
 
@@ -70,7 +70,7 @@ class TestEngine {
         return Told(answer->value());
     }
 
-    // Moves the clock and runs the engine at each moment at which something is due on the way.
+    // Moves the clock and runs the engine at each moment in between at which something is due.
     void advance(Duration duration);
 
     // Moves the clock and does not run the engine.

@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-// What a test's peer offers in its handshake.
+// The offer of a test's client in its handshake.
 struct TlsOffer {
     int version_min = TLS1_2_VERSION;
     int version_max = TLS1_3_VERSION;
@@ -21,8 +21,8 @@ struct TlsOffer {
     bool is_corked = false;  // less than a packet waits for uncork(), or for 200 ms
 };
 
-// A blocking TLS connection to a port of this machine that sends exactly the bytes it is told to.
-// It trusts everybody. Nothing it waits for takes over ten seconds.
+// A blocking TLS connection to a port of this machine that sends exactly the given bytes. It
+// accepts every certificate. No wait takes over ten seconds.
 class TlsClient {
   public:
     explicit TlsClient(std::uint16_t port, const TlsOffer& offer = {});
@@ -30,7 +30,7 @@ class TlsClient {
     TlsClient(const TlsClient&) = delete;
     TlsClient& operator=(const TlsClient&) = delete;
 
-    // Whether the handshake came to its end.
+    // Whether the handshake was completed.
     bool is_connected() const { return is_connected_; }
     std::string server_name() const;  // the CN in the server's certificate
     std::string version() const;      // "TLSv1.3"
@@ -43,20 +43,20 @@ class TlsClient {
     void uncork();
     bool start_renegotiation();
 
-    // What comes next, at least one byte; empty at the end or when time is up.
+    // The next bytes, at least one; empty at the end or when time is up.
     std::string receive_some();
-    // All up to the end of the connection.
+    // All bytes up to the end of the connection.
     std::string receive_all();
-    // Until this text has come, with all before and after it; empty when it does not come.
+    // All bytes until this text has come, and those after it; empty when it does not come.
     std::string receive_until(std::string_view text);
     // The body of the next answer, which has a Content-Length; nothing when none comes.
     std::optional<std::string> receive_answer();
 
-    // Whether the server said goodbye (close_notify) at the end.
+    // Whether the server sent close_notify at the end.
     bool was_told_goodbye() const { return was_told_goodbye_; }
 
-    void say_goodbye();  // close_notify, and the socket stays open
-    void close();        // without a word
+    void say_goodbye();  // sends close_notify; the socket stays open
+    void close();        // without close_notify
 
   private:
     std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context_;

@@ -6,10 +6,10 @@
 
 #include "e2e/cli.hpp"
 
-// What tests of commands with tokens share.
+// Shared by tests of commands with tokens.
 namespace sluice::e2e {
 
-// The part of an access token that nobody else may know.
+// The secret part of an access token.
 inline std::string secret_of(const std::string& token) {
     return token.substr(token.rfind('_', token.size() - 43 - 1) + 1);
 }

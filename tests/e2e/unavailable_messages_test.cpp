@@ -1,5 +1,5 @@
-// While the store does not answer, every contract says so in plain words: the store's own words,
-// with its statements, tables, hosts and files, are in the engine's log and in no answer.
+// While the store does not answer, every contract says so in plain words: the store's own message,
+// with its statements, tables, hosts and files, is in the engine's log and in no answer.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
@@ -7,7 +7,7 @@
 #include "e2e/postgres_server.hpp"
 
 namespace sluice::e2e {
-namespace {
+namespace unavailable_messages_test {
 
 struct Asked {
     std::string verb;
@@ -58,7 +58,8 @@ void expect_plain_words(const Asked& asked, const Response& response) {
     bool is_plain = false;
     for (const char* words : {"the store does not answer; send the same again in a moment",
                               "the store has not taken a commit for seconds",
-                              "others are at work on the same for too long; send it again"}) {
+                              "other requests changed the same in each try, or the connection to "
+                              "the store broke; send the same again in a moment"}) {
         is_plain |= response.body.find(words) != std::string::npos;
     }
     EXPECT_TRUE(is_plain) << where;
@@ -93,7 +94,7 @@ TEST(PostgresUnavailable, IsSaidInPlainWordsByEveryContract) {
     EXPECT_NE(log.find("PostgreSQL"), std::string::npos) << "the log has the server's words" << log;
 }
 
-// Somebody else writes to the file, as a backup that went wrong might.
+// Another process writes to the file, as a backup that went wrong might.
 TEST(SqliteUnavailable, IsSaidInPlainWordsByEveryContract) {
     const TempFolder folder;
     const std::string path = (folder.path() / "db").string();
@@ -111,5 +112,5 @@ TEST(SqliteUnavailable, IsSaidInPlainWordsByEveryContract) {
         << "the log has the store's words";
 }
 
-}  // namespace
+}  // namespace unavailable_messages_test
 }  // namespace sluice::e2e
