@@ -174,8 +174,7 @@ void cancels_hold(const Evidence& evidence, const Limits& limits, Row& row) {
         if (operation.is_ok("report")) {
             row.expect(text(body_of(operation), "outcome") == "canceled" ||
                            repeats_a_retry(evidence, *job, operation, at->second),
-                       operation.lease,
-                       "another report was accepted after the cancel");
+                       operation.lease, "another report was accepted after the cancel");
         }
     }
 }

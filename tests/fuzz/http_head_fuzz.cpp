@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <string>
 
-#include "input.hpp"
 #include "domain/values/ascii.hpp"
+#include "input.hpp"
 #include "interfaces/http/message/chunked_body.hpp"
 #include "interfaces/http/message/request_parser.hpp"
 
