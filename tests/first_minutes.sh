@@ -91,10 +91,11 @@ for line in "${printed[@]}"; do try "${line/localhost:7070/127.0.0.1:$port}"; do
 
 # ── the examples of every --help ──
 examples() {
-    local command=$1 help subcommand
+    local command=$1 help subcommand subcommands
     help=$(eval "$command --help") || fail "$command --help"
     sed -n '/^Examples:/,$ s/^  \(sluice .*\)$/\1/p' <<<"$help"
-    for subcommand in $(sed -n '/^Subcommands:/,/^$/ s/^  \([a-z]*\) .*$/\1/p' <<<"$help"); do
+    mapfile -t subcommands < <(sed -n '/^Subcommands:/,/^$/ s/^  \([a-z]*\) .*$/\1/p' <<<"$help")
+    for subcommand in "${subcommands[@]}"; do
         examples "$command $subcommand"
     done
 }

@@ -15,6 +15,7 @@ floor_ms=5
 folder=$(mktemp -d)
 engine=0
 
+# shellcheck disable=SC2317  # the trap calls it
 cleanup() {
     ((engine)) && kill "$engine" 2>/dev/null && wait "$engine" 2>/dev/null
     rm -rf "$folder"
