@@ -97,6 +97,16 @@ TEST_P(Submit, TakesNullForNotGiven) {
     EXPECT_TRUE(is_null(job, "site_id"));
 }
 
+TEST_P(Submit, RefusesABackoffThatContradictsItself) {
+    const Fields inverted{{"kind", "exponential"}, {"base_ms", 300'000}, {"cap_ms", 1000}};
+    const Response refused = api.try_submit({{"backoff", inverted}});
+    expect_refused(refused, 422, "invalid", "/backoff/cap_ms");
+    EXPECT_EQ(text(parse(refused.body), "detail"), "must be at least base_ms (300000)");
+    expect_refused(api.try_submit({{"backoff", List{}}}), 422, "invalid", "/backoff");
+    const Fields no_cap{{"kind", "exponential"}, {"base_ms", 600'000}};
+    EXPECT_EQ(number(at(api.submit({{"backoff", no_cap}}), "backoff"), "cap_ms"), 600'000);
+}
+
 TEST_P(Submit, CountsADelayFromNow) {
     const Json job = api.submit({{"delay_ms", 3'600'000}});
 

@@ -37,6 +37,13 @@ std::optional<Error> check_backoff(const Backoff& backoff) {
         is_out(backoff.cap)) {
         return refuse("backoff", "has a delay that is negative or longer than ten years");
     }
+    if (backoff.kind == Backoff::Kind::list && backoff.delays.empty()) {
+        return refuse("backoff", "needs at least one delay; \"none\" retries at once");
+    }
+    if (backoff.cap < backoff.base) {
+        return refuse("backoff/cap_ms",
+                      fmt::format("must be at least base_ms ({})", to_millis(backoff.base)));
+    }
     return std::nullopt;
 }
 

@@ -14,6 +14,7 @@ constexpr Duration longest = limits::delay;
 Backoff read_backoff_object(JsonReader& reader) {
     Backoff backoff;
     std::string kind;
+    bool has_cap = false;
     UnknownFields unknown;
     reader.object([&](std::string_view key) {
         if (key == "kind") {
@@ -22,6 +23,7 @@ Backoff read_backoff_object(JsonReader& reader) {
             backoff.base = read_millis(reader, Duration{0}, longest);
         } else if (key == "cap_ms") {
             backoff.cap = read_millis(reader, Duration{0}, longest);
+            has_cap = true;
         } else if (key == "delays_ms") {
             reader.array([&](std::size_t) {
                 backoff.delays.push_back(read_millis(reader, Duration{0}, longest));
@@ -36,9 +38,8 @@ Backoff read_backoff_object(JsonReader& reader) {
     if (kind == "exponential") {
         if (backoff.base <= Duration{0})
             reader.fail_at("base_ms", "must be above 0 for an exponential backoff");
-        const Duration cap =
-            backoff.cap > Duration{0} ? backoff.cap : Duration(std::chrono::minutes(5));
-        return Backoff::exponential(backoff.base, std::max(backoff.base, cap));
+        if (!has_cap) backoff.cap = std::max<Duration>(backoff.base, std::chrono::minutes(5));
+        return Backoff::exponential(backoff.base, backoff.cap);
     }
     reader.fail_at("kind", "must be \"none\", \"list\" or \"exponential\"");
     return {};
