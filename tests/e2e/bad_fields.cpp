@@ -22,7 +22,7 @@ void add_texts(Cases& cases) {
     for (const char* field : {"type", "tenant", "project", "queue", "entity_type", "entity_id",
                               "site_id", "node_id", "source", "correlation_id"}) {
         for (const char* value : {"1", "1.5", "true", "[]", "{}", "[\"t\"]", "{\"$gt\":\"\"}",
-                                  "\"a\\nb\"", "\"\\u007f\"", "\"\\u0000\""}) {
+                                  "\"a\\nb\"", "\"\\u007f\"", "\"\\u0000\"", "\"\""}) {
             add_job(cases, field, value);
         }
         add_job(cases, field, "\"" + std::string(201, 'x') + "\"", 413, "too_large");

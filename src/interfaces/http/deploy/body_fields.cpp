@@ -13,13 +13,6 @@ Error missing(std::string_view field, std::string_view why) {
     return refuse(field, fmt::format("is required: {}", why));
 }
 
-std::string read_name(JsonReader& reader) {
-    std::string name = reader.string();
-    if (name.empty()) reader.fail("must not be empty");
-    if (const auto refusal = check_name("", name)) reader.fail(refusal->message, refusal->code);
-    return name;
-}
-
 std::vector<std::string> read_names(JsonReader& reader) {
     std::vector<std::string> names = read_labels(reader);
     if (const auto refusal = check_list("", names, limits::name_bytes)) {

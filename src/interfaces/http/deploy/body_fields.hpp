@@ -26,8 +26,6 @@ Result<Done> read_body(const Request& request, ReadField read_field) {
 
 Error missing(std::string_view field, std::string_view why);
 
-// A name that is given must not be empty, too long, or have control characters.
-std::string read_name(JsonReader& reader);
 std::vector<std::string> read_names(JsonReader& reader);
 Duration read_seconds(JsonReader& reader, std::int64_t low, Duration high);
 

@@ -79,13 +79,13 @@ Result<NewEntity> read_new_entity(const Call& call, std::string_view kind_in_pat
     reader.object([&](std::string_view key) {
         if (reader.null()) return;  // the same as not given
         if (key == "kind" && kind_in_path.empty()) {
-            wanted.key.kind = reader.string();
+            wanted.key.kind = read_name(reader);
         } else if (key == "id") {
-            wanted.key.id = reader.string();
+            wanted.key.id = read_name(reader);
         } else if (key == "tenant") {
-            wanted.key.tenant = reader.string();
+            wanted.key.tenant = read_name(reader);
         } else if (key == "parent") {
-            wanted.parent = reader.string();
+            wanted.parent = read_name(reader);
         } else if (key == "attributes") {
             wanted.attributes = read_attributes(reader);
         } else {

@@ -105,9 +105,9 @@ std::string* text_field(NewJob& job, std::string_view key) {
 bool read_field(JsonReader& reader, std::string_view key, bool in_batch, JobRequest& request) {
     NewJob& job = request.job;
     if (std::string* text = text_field(job, key)) {
-        *text = reader.string();
+        *text = read_name(reader);
     } else if (key == "queue") {
-        job.queue = reader.string();
+        job.queue = read_name(reader);
     } else if (key == "priority") {
         job.priority = static_cast<int>(reader.integer(-limits::priority, limits::priority));
     } else if (key == "run_after") {

@@ -46,6 +46,13 @@ void check_length(JsonReader& reader, std::string_view text, std::size_t bytes_m
                 ErrorCode::too_large);
 }
 
+std::string read_name(JsonReader& reader) {
+    std::string name = reader.string();
+    if (name.empty()) reader.fail("must not be empty");
+    if (const auto refusal = check_name("", name)) reader.fail(refusal->message, refusal->code);
+    return name;
+}
+
 std::vector<std::string> read_labels(JsonReader& reader) {
     if (reader.kind() != JsonReader::Kind::object) return read_strings(reader, 1000);
     std::vector<std::string> labels;

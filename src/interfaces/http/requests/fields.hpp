@@ -41,6 +41,11 @@ void check_length(JsonReader& reader, std::string_view text, std::size_t bytes_m
 // A list of strings, or an object whose members become "name=value".
 std::vector<std::string> read_labels(JsonReader& reader);
 
+// A name that is given must not be empty, too long, or have control characters.
+std::string read_name(JsonReader& reader);
+
+inline constexpr std::string_view body_name = "the body";  // in messages
+
 // The body of a request that may have none; an empty one counts as {}.
 std::string_view body_or_empty_object(const Request& request);
 

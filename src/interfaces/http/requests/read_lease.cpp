@@ -37,14 +37,6 @@ LeaseId read_lease_id(JsonReader& reader, const LeaseSeal& seal) {
     return lease.value_or(LeaseId{});
 }
 
-// A name that is given must not be empty, too long, or have control characters.
-std::string read_name(JsonReader& reader) {
-    std::string name = reader.string();
-    if (name.empty()) reader.fail("must not be empty");
-    if (const auto refusal = check_name("", name)) reader.fail(refusal->message, refusal->code);
-    return name;
-}
-
 std::vector<std::string> sorted_names(JsonReader& reader, std::vector<std::string> names,
                                       std::size_t items_max) {
     if (const auto refusal = check_list("", names, items_max)) {
