@@ -47,6 +47,17 @@ TEST_F(SitesEntities, RefuseWhatCannotBe) {
     expect_refused(post("/api/v1/sites", {{"kind", "site"}}), 422, "invalid", "/kind");
     expect_refused(post("/api/v1/sites", {{"attributes", List{}}}), 422, "invalid", "/attributes");
     expect_refused(post("/api/v1/sites", {{"id", "a\nb"}}), 422, "invalid", "/id");
+    for (const char* id : {"", "a/c", ".", ".."}) {
+        expect_refused(post("/api/v1/sites", {{"id", id}}), 422, "invalid", "/id");
+        expect_refused(post("/api/v1/jobs", {{"type", "env_deploy"}, {"site_id", id}}), 422,
+                       "invalid", "/site_id");
+    }
+    expect_refused(post("/api/v1/jobs", {{"type", "env_create"},
+                                         {"node_id", "n"},
+                                         {"site_id", "shop"},
+                                         {"entity_type", "environment"},
+                                         {"entity_id", "a/c"}}),
+                   422, "invalid", "/entity_id");
     expect_refused(post("/api/v1/sites",
                         {{"attributes",
                           {{"x", std::string(150'000, 'x')}, {"y", std::string(150'000, 'y')}}}}),

@@ -28,7 +28,10 @@ void add_texts(Cases& cases) {
         add_job(cases, field, "\"" + std::string(201, 'x') + "\"", 413, "too_large");
         add_job(cases, field, "\"" + std::string(20'000, 'x') + "\"", 413, "too_large");
     }
-    for (const char* field : {"type", "tenant", "queue"}) add_job(cases, field, "\"\"");
+    for (const char* field : {"site_id", "node_id"}) {
+        for (const char* value : {"\"a/c\"", "\"/\"", "\".\"", "\"..\""})
+            add_job(cases, field, value);
+    }
     add(cases, "/api/v1/jobs", "{}");
     add(cases, "/api/v1/jobs", R"({"type":null})");
 }

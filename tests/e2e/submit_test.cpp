@@ -167,7 +167,8 @@ TEST_P(Submit, LimitsItsLists) {
 TEST_P(Submit, SurvivesAnyTextInAName) {
     for (const char* name : {"'; DROP TABLE job; --", "%_\\", "<img src=x onerror=1>", "naïve 💡",
                              "\"quoted\"", "a/b?c#d"}) {
-        const Json job = api.submit({{"type", name}, {"site_id", fresh_name(name)}});
+        const Json job =
+            api.submit({{"type", name}, {"exclusive_keys", List{Json(fresh_name(name))}}});
         EXPECT_EQ(text(api.job(text(job, "id")), "type"), name);
         EXPECT_EQ(api.claim({{"types", List{Json(name)}}}).size(), 1u) << name;
     }

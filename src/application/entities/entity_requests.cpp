@@ -55,7 +55,7 @@ std::optional<Error> check_attributes(const Rules& rules, const EntityKey& key,
 std::optional<Error> check_key(const NewEntity& wanted) {
     if (wanted.key.kind.empty()) return refuse("kind", "is required: say what this is");
     if (auto refusal = check_tenant("tenant", wanted.key.tenant)) return refusal;
-    if (auto refusal = check_name("id", wanted.key.id)) return refusal;
+    if (auto refusal = check_path_id("id", wanted.key.id)) return refusal;
     return check_name("parent", wanted.parent);
 }
 

@@ -20,7 +20,8 @@ constexpr std::size_t taken_bytes_max = 4096;  // of one value of a result
 // The entity, or a blank one when its kind is created by the first job that names it.
 std::optional<Entity> find_or_blank(EntityChanges& changes, const Followed& followed) {
     std::optional<Entity> entity = changes.find(followed.key);
-    if (entity || !followed.kind->is_implicit || check_name("id", followed.key.id)) return entity;
+    if (entity || !followed.kind->is_implicit || check_path_id("id", followed.key.id))
+        return entity;
     entity.emplace();
     entity->key = followed.key;
     entity->state = followed.kind->initial;
@@ -220,6 +221,9 @@ std::optional<Error> prepare_to_follow(const Rules& rules, EntityReader& entitie
         if (followed.follow->on_start.empty()) continue;
         const std::optional<Entity> entity =
             is_own ? std::nullopt : entities.find_one(followed.key);
+        if (!entity && !is_own && followed.kind->is_implicit) {
+            if (auto refusal = check_path_id("entity_id", followed.key.id)) return refusal;
+        }
         if (entity && !followed.kind->next_state(entity->state, followed.follow->on_start) &&
             followed.kind->next_state(entity->state, "reset")) {
             Error refusal = cannot_start(*entity);

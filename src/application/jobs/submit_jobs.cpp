@@ -156,7 +156,7 @@ Result<std::vector<JobId>> Intake::accept(const SubmitJobs& command) {
     EntityReader& looks = changes_ ? changes_->looks() : tx_.reader().entities();
     for (std::size_t i = 0; i < specs.size(); ++i) {
         if (auto refusal = prepare_to_follow(tx_.rules(), looks, specs[i], is_own_)) {
-            refusal->pointer = command.is_batch ? fmt::format("/jobs/{}", i) : "";
+            if (command.is_batch) refusal->pointer.insert(0, fmt::format("/jobs/{}", i));
             return *std::move(refusal);
         }
     }

@@ -16,14 +16,14 @@ std::optional<Error> check_names(const NewJob& job) {
         {"project", &job.project},
         {"entity_type", &job.entity_type},
         {"entity_id", &job.entity_id},
-        {"site_id", &job.site_id},
-        {"node_id", &job.node_id},
         {"source", &job.source},
         {"correlation_id", &job.correlation_id},
     };
     for (const auto& [field, name] : names) {
         if (auto refusal = check_name(field, *name)) return refusal;
     }
+    if (auto refusal = check_path_id("site_id", job.site_id)) return refusal;
+    if (auto refusal = check_path_id("node_id", job.node_id)) return refusal;
     return job.queue ? check_name("queue", *job.queue) : std::nullopt;
 }
 

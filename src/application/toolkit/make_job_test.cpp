@@ -257,6 +257,28 @@ TEST(MakeJob, RefusesEverythingOneOverItsLimit) {
     });
 }
 
+TEST(MakeJob, RefusesABackoffThatContradictsItself) {
+    expect_refusals({
+        {"/backoff", ErrorCode::invalid, [](NewJob& job) { job.backoff = Backoff::list({}); }},
+        {"/backoff/cap_ms", ErrorCode::invalid,
+         [](NewJob& job) { job.backoff = Backoff::exponential(2s, 1s); }},
+    });
+}
+
+TEST(MakeJob, RefusesASiteOrNodeThatNoPathCanName) {
+    for (const char* id : {"a/c", "/", ".", ".."}) {
+        expect_refusals({
+            {"/site_id", ErrorCode::invalid, [id](NewJob& job) { job.site_id = id; }},
+            {"/node_id", ErrorCode::invalid, [id](NewJob& job) { job.node_id = id; }},
+        });
+    }
+    NewJob job = wanted();
+    job.entity_type = "branch";
+    job.entity_id = "feature/x";
+    job.site_id = "...";
+    EXPECT_TRUE(make(job)) << "an entity may be a label only";
+}
+
 TEST(MakeJob, RefusesTheLowestPriorityThatANumberCanSay) {
     NewJob job = wanted();
     job.priority = INT_MIN;

@@ -38,6 +38,13 @@ std::optional<Error> check_name(std::string_view field, std::string_view name) {
     return std::nullopt;
 }
 
+std::optional<Error> check_path_id(std::string_view field, std::string_view id) {
+    if (id.find('/') != std::string_view::npos || id == "." || id == "..") {
+        return refuse(field, R"(must not contain "/" nor be "." or "..": it is part of a path)");
+    }
+    return check_name(field, id);
+}
+
 std::optional<Error> check_tenant(std::string_view field, std::string_view tenant) {
     if (tenant.empty()) return refuse(field, "must not be empty");
     if (tenant.starts_with('@')) {

@@ -25,6 +25,9 @@ Error no_such_job(JobId id);
 // Refuses a name that is too long or has control characters. An empty one passes.
 std::optional<Error> check_name(std::string_view field, std::string_view name);
 
+// Refuses an id that cannot be a part of a path, too.
+std::optional<Error> check_path_id(std::string_view field, std::string_view id);
+
 // Refuses a text that cannot be a tenant: an empty one, one that is no name, or one of the engine's
 // own, which begin with "@".
 std::optional<Error> check_tenant(std::string_view field, std::string_view tenant);
