@@ -11,6 +11,7 @@
 namespace sluice {
 namespace {
 
+constexpr std::string_view not_json = "is not valid JSON at ";
 constexpr std::size_t quoted_key_max = 100;  // bytes of a key that an error repeats
 
 // For errors: a key of sensible length, cut between characters.
@@ -104,8 +105,11 @@ void JsonReader::fail_at(std::string_view member, std::string what) {
 Result<Done> JsonReader::finish() {
     skip_space();
     if (at_ != end_) refuse_text("nothing may follow the value");
-    if (error_) return *error_;
-    return Done{};
+    if (!error_) return Done{};
+    Error error = *error_;
+    const bool is_of_all = error.pointer.empty() || error.message.starts_with(not_json);
+    if (is_of_all && !subject_.empty()) error.message.insert(0, std::string(subject_) + ' ');
+    return error;
 }
 
 bool JsonReader::is_expected(Kind wanted, const char* what) {
@@ -161,7 +165,7 @@ bool JsonReader::read_key(SeenKeys& seen) {
     if (top_->count > JsonLimits::keys) return refuse("has too many keys", ErrorCode::too_large);
     const auto slice = read_string();
     if (!slice) return false;
-    if (slice->has_nul) return refuse("a key must not contain \\u0000");
+    if (slice->has_nul) return refuse("must not have \\u0000 in a key");
     top_->key =
         slice->escaped ? decoded_keys_.emplace_front(decode_escapes(slice->source)) : slice->source;
     if (!seen.add(top_->key)) return refuse('"' + shortened(top_->key) + "\" is given twice");
@@ -317,12 +321,15 @@ bool JsonReader::refuse(std::string what, ErrorCode code) {
 
 bool JsonReader::refuse_text(const char* what) {
     if (failed()) return false;
+    if (begin_ == end_ && !subject_.empty()) {
+        return refuse("is empty; send a JSON object", ErrorCode::malformed);
+    }
     const std::string where = at_ == end_ ? "the end" : "byte " + std::to_string(at_ - begin_);
-    return refuse(std::string("is not valid JSON at ") + where + ": " + what, ErrorCode::malformed);
+    return refuse(std::string(not_json) + where + ": " + what, ErrorCode::malformed);
 }
 
 bool JsonReader::refuse_depth() {
-    return refuse("is nested more than " + std::to_string(depth_max_) + " levels deep",
+    return refuse("is nested more than " + std::to_string(depth_max_ - depth_) + " levels deep",
                   ErrorCode::malformed);
 }
 

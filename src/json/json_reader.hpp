@@ -49,7 +49,12 @@ class JsonReader {
           end_(text.data() + text.size()),
           at_(begin_),
           depth_max_(std::min(depth_max, JsonLimits::depth_possible)) {}
-    JsonReader(std::string_view text, Reading reading) : JsonReader(text) { reading_ = reading; }
+    // The problems with the text as a whole are said of `subject`, such as "the body".
+    JsonReader(std::string_view text, Reading reading, std::string_view subject = {})
+        : JsonReader(text) {
+        reading_ = reading;
+        subject_ = subject;
+    }
     JsonReader(const JsonReader&) = delete;
     JsonReader& operator=(const JsonReader&) = delete;
 
@@ -170,6 +175,7 @@ class JsonReader {
     const char* at_;  // the next byte to read; `end_` after a failure
     std::size_t depth_max_;
     Reading reading_ = Reading::strict;
+    std::string_view subject_{};
     std::size_t depth_ = 0;
     Frame* top_ = nullptr;
     std::forward_list<std::string> decoded_keys_;  // those with escapes; a list never moves them

@@ -161,6 +161,34 @@ TEST(JsonReader, NamesThePlaceOfAWrongValue) {
     }
 }
 
+TEST(JsonReader, SaysProblemsOfTheWholeTextOfItsSubject) {
+    const auto message = [](std::string_view text) {
+        JsonReader reader(text, Reading::strict, "the body");
+        reader.object([&](std::string_view key) {
+            if (key == "n") reader.integer();
+        });
+        reader.fail_at("type", "is required");
+        return error_of(reader).message;
+    };
+    EXPECT_EQ(message(""), "the body is empty; send a JSON object");
+    EXPECT_EQ(message(" "), "the body is not valid JSON at the end: a value is expected");
+    EXPECT_EQ(message("[]"), "the body must be an object, not an array");
+    EXPECT_EQ(message(R"({"a":tru})"), "the body is not valid JSON at byte 5: a value is expected");
+    EXPECT_EQ(message(R"({"n":"x"})"), "must be an integer, not a string");
+    EXPECT_EQ(message("{}"), "is required");
+}
+
+TEST(JsonReader, SaysHowDeepTheValueItselfMayBe) {
+    const std::string deep = repeat("[", 32) + repeat("]", 32);
+    const std::string text = R"({"jobs":[{"payload":)" + deep + "}]}";
+    JsonReader reader(text);
+    reader.object([&](std::string_view) {
+        reader.array([&](std::size_t) { reader.object([&](std::string_view) { reader.raw(); }); });
+    });
+    EXPECT_EQ(error_of(reader).pointer, "/jobs/0/payload");
+    EXPECT_EQ(error_of(reader).message, "is nested more than 29 levels deep");
+}
+
 TEST(JsonReader, GivesTheCallersOwnProblemsAPlaceToo) {
     JsonReader reader(R"({"jobs":[{"name":"a"},{"name":"b"}]})");
     reader.object([&](std::string_view) {
@@ -224,7 +252,7 @@ TEST(JsonReader, RefusesNulInDecodedStringsAndKeysButKeepsItInRawValues) {
 
     JsonReader key(R"({"a\u0000b":1})");
     key.object([](std::string_view) { FAIL(); });
-    EXPECT_EQ(error_of(key).message, "a key must not contain \\u0000");
+    EXPECT_EQ(error_of(key).message, "must not have \\u0000 in a key");
 
     JsonReader raw(R"({"a\u0000b":"\u0000"})");
     EXPECT_EQ(raw.raw(), R"({"a\u0000b":"\u0000"})");

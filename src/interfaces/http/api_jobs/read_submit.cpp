@@ -76,7 +76,7 @@ bool read_field(JsonReader& reader, std::string_view key, Submission& submission
 }
 
 Result<Submission> read_body(const Call& call) {
-    JsonReader reader(call.request.body, call.request.reading);
+    JsonReader reader = given_body_reader(call.request);
     Submission submission;
     submission.job.tenant = call.caller->tenant;
     UnknownFields unknown;

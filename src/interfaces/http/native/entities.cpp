@@ -128,7 +128,7 @@ void reset_of_kind(Call call, std::string_view kind) {
     if (!params) return send_refusal(call, params.error());
     auto key = read_entity_key(call, *params, kind, call.param(0));
     if (!key) return send_refusal(call, key.error());
-    JsonReader reader(body_or_empty_object(call.request));
+    JsonReader reader = body_reader(call.request);
     UnknownFields unknown;
     reader.object([&](std::string_view name) { unknown.add(name); });
     unknown.refuse(reader);

@@ -24,7 +24,7 @@ std::string* text_field(GateQuestion& question, std::string_view key) {
 Result<GateQuestion> read_question(const Call& call) {
     GateQuestion question;
     question.key.tenant = call.caller->tenant;
-    JsonReader reader(call.request.body);
+    JsonReader reader = given_body_reader(call.request);
     UnknownFields unknown;
     reader.object([&](std::string_view key) {
         if (reader.null()) return;

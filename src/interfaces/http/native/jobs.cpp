@@ -26,7 +26,7 @@ Result<JobSpec> make_spec(JobRequest& request, const Call& call, Timestamp now,
 }
 
 Result<SubmitJobs> read_submit(const Call& call) {
-    JsonReader reader(call.request.body);
+    JsonReader reader = given_body_reader(call.request);
     JobRequest request = read_job(reader, call.caller->tenant, false);
     if (const auto done = reader.finish(); !done) return done.error();
     auto spec = make_spec(request, call, call.app.clock.now(), "");
@@ -54,7 +54,7 @@ std::optional<Error> check_siblings(const std::vector<JobRequest>& requests, std
 
 Result<std::vector<JobRequest>> read_requests(const Call& call) {
     std::vector<JobRequest> requests;
-    JsonReader reader(call.request.body);
+    JsonReader reader = given_body_reader(call.request);
     UnknownFields unknown;
     reader.object([&](std::string_view key) {
         if (key != "jobs") return unknown.add(key);

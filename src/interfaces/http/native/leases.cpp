@@ -85,7 +85,7 @@ void act_on_lease(Call call, Read read, Render render) {
     const std::string& request_id = call.request.request_id;
     const auto lease = lease_id_in_path(call);
     if (!lease) return send_refusal(call, lease.error());
-    JsonReader reader(body_or_empty_object(call.request));
+    JsonReader reader = body_reader(call.request);
     Command command = read(reader);
     if (command.lease != LeaseId{} && command.lease != *lease) {
         reader.fail_at("lease_id", "is another one than in the path");
@@ -104,7 +104,7 @@ void act_on_lease(Call call, Read read, Render render) {
 // The same for many leases: a list of objects that name theirs.
 template <class Command, class Read, class Write>
 void act_on_leases(Call call, std::string_view list, Read read, Write write) {
-    JsonReader reader(call.request.body);
+    JsonReader reader = given_body_reader(call.request);
     std::vector<Command> commands = read_many<Command>(reader, list, read);
     if (const auto done = reader.finish(); !done) {
         return send_refusal(call, done.error());
@@ -149,7 +149,7 @@ auto heartbeat_reader(const App& app) {
 }  // namespace
 
 void claim(Call call) {
-    JsonReader reader(body_or_empty_object(call.request));
+    JsonReader reader = body_reader(call.request);
     ClaimRequest request = read_claim(reader, lease_terms(call.app), *call.caller);
     if (const auto done = reader.finish(); !done) {
         return send_refusal(call, done.error());

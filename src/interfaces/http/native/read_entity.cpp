@@ -74,7 +74,7 @@ Result<NewEntity> read_new_entity(const Call& call, std::string_view kind_in_pat
     NewEntity wanted;
     wanted.key.tenant = call.caller->tenant;
     wanted.key.kind = kind_in_path;
-    JsonReader reader(call.request.body);
+    JsonReader reader = given_body_reader(call.request);
     UnknownFields unknown;
     reader.object([&](std::string_view key) {
         if (reader.null()) return;  // the same as not given
@@ -102,7 +102,7 @@ Result<NewEntity> read_new_entity(const Call& call, std::string_view kind_in_pat
 
 Result<ChangeEntity> read_change(const Call& call, EntityKey key) {
     ChangeEntity change{.key = std::move(key)};
-    JsonReader reader(call.request.body);
+    JsonReader reader = given_body_reader(call.request);
     UnknownFields unknown;
     reader.object([&](std::string_view name) {
         if (reader.null()) return;

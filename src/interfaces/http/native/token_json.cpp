@@ -34,7 +34,7 @@ Result<NewToken> read_new_token(std::string_view body, const Caller& by, Timesta
     NewToken wanted;
     wanted.tenant = by.tenant;
     wanted.expires = now + token_life;
-    JsonReader reader(body);
+    JsonReader reader(body, Reading::strict, body_name);
     UnknownFields unknown;
     reader.object([&](std::string_view key) {
         if (key == "expires_at" && reader.null()) {

@@ -51,7 +51,11 @@ std::string_view body_or_empty_object(const Request& request);
 
 // Reads that body as closely as the request's contract says.
 inline JsonReader body_reader(const Request& request) {
-    return JsonReader(body_or_empty_object(request), request.reading);
+    return JsonReader(body_or_empty_object(request), request.reading, body_name);
+}
+// The same for a request that must have a body.
+inline JsonReader given_body_reader(const Request& request) {
+    return JsonReader(request.body, request.reading, body_name);
 }
 
 Result<JobId> job_id_in_path(const Call& call);

@@ -139,7 +139,7 @@ ClaimRequest read_claim(JsonReader& reader, const LeaseTerms& terms, const Calle
         return true;
     });
     if (bytes_of(claim.filter) > filter_bytes_max) {
-        reader.fail("queues, types and labels have more than 8 KiB together", ErrorCode::too_large);
+        reader.fail("has more than 8 KiB of queues, types and labels", ErrorCode::too_large);
     }
     if (claim.worker_id.empty())
         reader.fail_at("worker_id", "is required: it says who takes the jobs");
