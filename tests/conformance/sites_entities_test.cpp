@@ -67,7 +67,11 @@ TEST_F(SitesEntities, RefuseWhatCannotBe) {
                    "/action");
     expect_refused(post("/api/v1/entities/site/none", {{"action", "reset"}}), 404, "not_found");
     expect_refused(api().http.get("/api/v1/entities/site/none"), 404, "not_found");
-    expect_refused(api().http.get("/api/v1/entities/stie/shop"), 404, "not_found");
+    const Response unknown = api().http.get("/api/v1/entities/stie/shop");
+    expect_refused(unknown, 404, "not_found");
+    EXPECT_NE(text(parse(unknown.body), "detail").find("did you mean \"site\"?"),
+              std::string::npos);
+    expect_refused(api().http.get("/api/v1/entities?kind=stie"), 422, "invalid");
     expect_refused(api().http.get("/api/v1/entities?colour=red"), 400, "malformed");
     expect_refused(api().http.get("/api/v1/sites?cursor=abc"), 400, "malformed");
     EXPECT_EQ(number(entity("site", "shop"), "revision"), 1) << "nothing was half done";

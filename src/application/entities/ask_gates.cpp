@@ -55,8 +55,7 @@ Result<std::vector<GateVerdict>> ask_gates(JobReader& reader, const Rules& rules
     const bool is_elsewhere =
         entity && !question.parent.empty() && entity->parent != question.parent;
     if (is_elsewhere || (!entity && !question.action.empty())) {
-        return Error{ErrorCode::not_found, fmt::format("there is no {}", to_text(question.key)),
-                     ""};
+        return no_such_entity(rules.kinds, question.key);
     }
     if (!entity) {
         entity.emplace();

@@ -7,6 +7,7 @@
 #include "application/entities/own_jobs.hpp"
 #include "application/toolkit/names.hpp"
 #include "domain/values/check.hpp"
+#include "domain/values/suggestion.hpp"
 #include "json/json_values.hpp"
 
 namespace sluice {
@@ -139,6 +140,23 @@ std::optional<Job> EntityChanges::find_job(JobId id) {
     return tx_.jobs().find_one(id);
 }
 
+std::string wrong_kind(const EntityKinds& kinds, std::string_view kind) {
+    if (kind.empty() || kinds.find(kind)) return "";
+    std::vector<std::string> names;
+    for (const auto& [name, known] : kinds.all()) names.push_back(name);
+    const std::string* meant = nearest(kind, names);
+    return fmt::format("\"{}\" is not a known kind of entity; {}", kind,
+                       meant ? fmt::format("did you mean \"{}\"?", *meant)
+                             : "check the name, or declare it as [entities.NAME] in the "
+                               "configuration");
+}
+
+Error no_such_entity(const EntityKinds& kinds, const EntityKey& key) {
+    const std::string why = wrong_kind(kinds, key.kind);
+    return {ErrorCode::not_found,
+            fmt::format("there is no {}{}{}", to_text(key), why.empty() ? "" : ": ", why), ""};
+}
+
 Error no_such_action(const EntityKind& kind, std::string_view action) {
     const std::vector<std::string> known = kind.actions();
     return refuse("action", known.empty() ? fmt::format("a {} has no actions, also not \"{}\"",
@@ -149,12 +167,7 @@ Error no_such_action(const EntityKind& kind, std::string_view action) {
 
 Result<Entity> EntityChanges::create(NewEntity wanted) {
     const EntityKind* kind = rules().kinds.find(wanted.key.kind);
-    if (!kind) {
-        return refuse("kind",
-                      fmt::format("\"{}\" is not a known kind of entity; check the name, or "
-                                  "declare it as [entities.NAME] in the configuration",
-                                  wanted.key.kind));
-    }
+    if (!kind) return refuse("kind", wrong_kind(rules().kinds, wanted.key.kind));
     if (auto refusal = check_name("id", wanted.key.id)) return *std::move(refusal);
     if (auto refusal = check_size(wanted.attributes)) return *std::move(refusal);
     Entity entity;

@@ -28,6 +28,10 @@ bool is_about(const Entity& entity, const Job& job);
 // Refuses attributes that are too large to be kept.
 std::optional<Error> check_size(const Attributes& attributes);
 
+// What is wrong with a kind that is named and not among these; empty: nothing.
+std::string wrong_kind(const EntityKinds& kinds, std::string_view kind);
+Error no_such_entity(const EntityKinds& kinds, const EntityKey& key);
+
 // The refusal of an action that the kind's table does not have.
 Error no_such_action(const EntityKind& kind, std::string_view action);
 

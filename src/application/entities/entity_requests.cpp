@@ -96,10 +96,6 @@ void write_attributes(Attributes& attributes, const Attributes& wanted) {
     }
 }
 
-Error no_such_entity(const EntityKey& key) {
-    return {ErrorCode::not_found, fmt::format("there is no {}", to_text(key)), ""};
-}
-
 }  // namespace
 
 Error only_admins_change(const EntityKey& key) {
@@ -126,7 +122,7 @@ Result<EntityAnswer> change_entity(EntityChanges& changes, const Caller& caller,
                                    const ChangeEntity& change) {
     const EntityKind* kind = changes.rules().kinds.find(change.key.kind);
     std::optional<Entity> entity = kind ? changes.find(change.key) : std::nullopt;
-    if (!entity) return no_such_entity(change.key);
+    if (!entity) return no_such_entity(changes.rules().kinds, change.key);
     if (auto refusal = refuse_stranger(changes, caller, entity->key, entity->parent)) {
         return *std::move(refusal);
     }

@@ -36,10 +36,11 @@ PieceQuestion entity_page(std::string_view list, const EntityListQuery& query,
 // Answers a question about one entity, with the result of `question`.
 void ask_about_entity(Call call, EntityKey key,
                       std::function<Result<StorePiece>(JobReader&, const Entity&)> question) {
-    const auto with_entity = [key = std::move(key), question = std::move(question)](
-                                 JobReader& reader) -> Result<StorePiece> {
+    const auto with_entity = [&kinds = call.app.rules.kinds, key = std::move(key),
+                              question =
+                                  std::move(question)](JobReader& reader) -> Result<StorePiece> {
         const auto entity = reader.entities().find_one(key);
-        if (!entity) return Error{ErrorCode::not_found, "there is no " + to_text(key), ""};
+        if (!entity) return no_such_entity(kinds, key);
         return question(reader, *entity);
     };
     answer_from_store(call, with_entity);
@@ -88,7 +89,15 @@ void post_change(Call call, ChangeEntity change) {
 void list_of_kind(Call call, std::string_view kind, std::string_view list) {
     const auto query = read_entity_list(call, kind);
     if (!query) return send_refusal(call, query.error());
-    answer_from_store(call, entity_page(list, *query, call.app.rules.secrets));
+    const auto page = [&kinds = call.app.rules.kinds, filter = query->filter,
+                       ask = entity_page(list, *query, call.app.rules.secrets)](
+                          JobReader& reader) -> Result<StorePiece> {
+        const std::string wrong = wrong_kind(kinds, filter.kind);
+        // Entities of a kind that is no longer declared are shown.
+        if (wrong.empty() || reader.entities().count(filter) > 0) return ask(reader);
+        return Error{ErrorCode::invalid, wrong, ""};
+    };
+    answer_from_store(call, page);
 }
 
 void create_of_kind(Call call, std::string_view kind) {

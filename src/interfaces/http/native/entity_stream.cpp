@@ -76,10 +76,10 @@ Result<std::optional<std::int64_t>> read_after(const Request& request, const Que
     return std::optional(*after);
 }
 
-Result<std::int64_t> find_start(EntityReader& entities, const EntityKey& key,
+Result<std::int64_t> find_start(const Rules& rules, EntityReader& entities, const EntityKey& key,
                                 std::optional<std::int64_t> after) {
     const auto entity = entities.find_one(key);
-    if (!entity) return Error{ErrorCode::not_found, "there is no " + to_text(key), ""};
+    if (!entity) return no_such_entity(rules.kinds, key);
     if (after && *after > entity->revision) {
         return Error{ErrorCode::malformed, "there is no event with this id yet", ""};
     }
@@ -96,8 +96,8 @@ void stream_entity(Call call) {
     const auto after = read_after(call.request, *params);
     if (!after) return send_refusal(call, after.error());
 
-    const auto question = [key = *key, after = *after](JobReader& reader) {
-        return find_start(reader.entities(), key, after);
+    const auto question = [&rules = call.app.rules, key = *key, after = *after](JobReader& reader) {
+        return find_start(rules, reader.entities(), key, after);
     };
     call.app.queries.ask<std::int64_t>(question, [call, key = *key](Result<std::int64_t> start) {
         if (!start) {
