@@ -84,7 +84,10 @@ Result<PageQuery> read_page_query(const QueryParams& params) {
     const auto number = number_param(params, "page", 1, number_max, 1);
     if (!number) return number.error();
     const auto limit = number_param(params, "limit", 1, number_max, 20);
-    if (!limit) return limit.error();
+    if (!limit) {
+        return Error{ErrorCode::malformed,
+                     fmt::format("limit must be a whole number between 1 and {}", limit_max), ""};
+    }
     return PageQuery{*number, static_cast<int>(std::min(*limit, limit_max))};
 }
 

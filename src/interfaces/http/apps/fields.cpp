@@ -35,7 +35,7 @@ std::string read_text(JsonReader& reader) {
 
 std::string read_id(JsonReader& reader) {
     std::string id = reader.string();
-    if (!is_id(id)) reader.fail("must be an id of 24 hex digits");
+    if (!is_id(id)) reader.fail("must be 24 hex digits");
     return json_string(id);
 }
 
