@@ -85,7 +85,7 @@ first_job=$(($(now_ms) - started))
 ((first_job < 60000)) || fail "the first jobs took $first_job ms"
 
 # ── README: every command in its blocks, but for those that set up and build ──
-mapfile -t printed < <(sed -n 's/^    \(\(build\/sluice\|sluice\|curl\) .*\)$/\1/p' README.md)
+mapfile -t printed < <(sed -n 's/^    \(\((umask 077; \)\?\(build\/sluice\|sluice\|curl\) .*\)$/\1/p' README.md)
 ((${#printed[@]} >= 3)) || fail "README has ${#printed[@]} commands"
 for line in "${printed[@]}"; do try "${line/localhost:7070/127.0.0.1:$port}"; done
 
