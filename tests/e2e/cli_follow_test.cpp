@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
+
 #include "e2e/cli.hpp"
 
 namespace sluice::e2e {
@@ -66,6 +68,20 @@ TEST_F(CliFollow, TalksOnStandardErrorAndKeepsStandardOutputForTheResult) {
     EXPECT_LT(talk.find(" two\n"), talk.find("handed the job back")) << talk;
     EXPECT_TRUE(has(talk, "succeeded in")) << talk;
     EXPECT_FALSE(has(talk, "\x1b")) << "no colours and no redrawing on a pipe: " << talk;
+}
+
+TEST_F(CliFollow, SaysOnceOnAPipeThatWorkersAreBusy) {
+    api.claim();  // the worker has asked, so that the reason says how long ago
+    const Ended ended =
+        cli({"run", "task", "--queue", api.queue(), "--follow", "--wait-timeout", "2500ms"});
+
+    EXPECT_EQ(ended.code, 7);
+    const std::vector<std::string> lines = lines_of(ended.errors);
+    EXPECT_EQ(std::count_if(lines.begin(), lines.end(),
+                            [](const std::string& line) { return line.starts_with("queued: "); }),
+              1)
+        << ended.errors;
+    EXPECT_TRUE(has(ended.errors, "s ago: busy, or gone")) << ended.errors;
 }
 
 TEST_F(CliFollow, TellsOfARetry) {

@@ -30,10 +30,7 @@ JobWatcher::~JobWatcher() {
 void JobWatcher::state_changed(client::State state) {
     const std::lock_guard lock(mutex_);
     state_ = state;
-    seen_.waiting_for.clear();
-    seen_.progress.reset();
-    seen_.message.clear();
-    seen_.worker.clear();
+    seen_ = {};
     look_now_ = true;
     changed_.notify_all();
 }
@@ -68,10 +65,14 @@ void JobWatcher::look(client::State state) {
     seen.progress = job.progress;
     seen.message = job.message;
     seen.worker = job.locked_by;
-    seen.max_attempts = job.max_attempts;
     if (state == client::State::queued) {
         const client::Explanation explanation = client_.explain(id_);
-        if (!explanation.reasons.empty()) seen.waiting_for = explanation.reasons.front().detail;
+        if (!explanation.reasons.empty()) {
+            const client::Reason& first = explanation.reasons.front();
+            seen.waiting_for = first.detail;
+            // This detail says which worker asked last, and how many seconds ago.
+            seen.reason = first.code == "workers_busy" ? first.code : first.detail;
+        }
     }
     const std::lock_guard lock(mutex_);
     if (state_ == state && !look_now_) seen_ = std::move(seen);

@@ -16,10 +16,10 @@ class JobWatcher {
   public:
     struct Seen {
         std::string waiting_for{};  // the first reason's detail; empty: not known yet
+        std::string reason{};       // changes when more changes than ages
         std::optional<int> progress{};
         std::string message{};
         std::string worker{};
-        int max_attempts = 0;  // 0: not known yet
     };
 
     JobWatcher(const client::Options& options, std::string id);

@@ -139,8 +139,9 @@ void LiveView::note_change() {
         change = fmt::format("progress {}% {}", *seen.progress, printable(seen.message));
         change.erase(change.find_last_not_of(' ') + 1);
     }
-    if (change.empty() || change == last_change_) return;
-    last_change_ = change;
+    const std::string& what = state_ == client::State::queued ? seen.reason : change;
+    if (change.empty() || what == last_change_) return;
+    last_change_ = what;
     print(change);
 }
 
