@@ -19,6 +19,9 @@ TEST(CliUsage, NamesTheNearestToATypingError) {
         {{"job", "get", "a", "b"}, "no further argument \"b\""},
         {{"job", "get"}, "ID is required"},
         {{"run"}, "TYPE is required"},
+        {{"foo", "run", "demo.hello"}, "there is no command \"sluice foo\""},
+        {{"job", "rerun", "@last"}, "did you mean \"replay\"?"},
+        {{"job", "show", "@last"}, "did you mean \"get\"?"},
     };
     for (const auto& [words, message] : cases) {
         const Ended ended = run_sluice(words);
@@ -33,7 +36,8 @@ TEST(CliUsage, ShowsItsHelpWhenNoCommandIsGiven) {
     for (const Words& words : std::vector<Words>{{}, {"job"}, {"worker"}}) {
         const Ended ended = run_sluice(words);
         EXPECT_EQ(ended.code, 2);
-        EXPECT_TRUE(has(ended.errors, "Usage")) << ended.errors;
+        EXPECT_TRUE(has(ended.errors, "Usage: sluice " + (words.empty() ? "" : words[0] + " ")))
+            << ended.errors;
         EXPECT_EQ(ended.output, "");
     }
 }

@@ -35,6 +35,7 @@ struct Option {
     std::string heading{};       // in --help; empty: that of most flags
     std::string default_text{};  // in --help
     std::string variable{};      // of the environment, which gives the value when no flag does
+    std::string excludes{};      // an earlier flag, which must not be given beside this one
     bool is_required = false;
 
     bool is_list() const { return std::holds_alternative<std::vector<std::string>*>(target); }

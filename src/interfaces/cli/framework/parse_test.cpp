@@ -13,6 +13,7 @@ struct PourFlags {
     std::string drink{};
     std::vector<std::string> guests{};
     bool hot = false;
+    bool iced = false;
     int cups = 2;
     std::optional<int> sugar{};
     std::string milk = "none";
@@ -83,7 +84,7 @@ using Words = std::vector<std::string>;
 TEST_F(AProgram, GivesEachKindOfOptionItsValue) {
     const Parsed parsed =
         read({"drink", "pour", "tea", "ada", "--hot", "-c", "3", "--sugar=-1", "--milk", "oat",
-              "--note", "", "--extra", "nut", "--extra=fig", "grace"});
+              "--note", "hot", "--extra", "nut", "--extra=fig", "grace"});
 
     ASSERT_EQ(parsed.command, &pouring);
     EXPECT_EQ(parsed.command->action()(), 3);
@@ -92,7 +93,7 @@ TEST_F(AProgram, GivesEachKindOfOptionItsValue) {
     EXPECT_TRUE(flags.hot);
     EXPECT_EQ(flags.sugar, -1);
     EXPECT_EQ(flags.milk, "oat");
-    EXPECT_EQ(flags.note, "");
+    EXPECT_EQ(flags.note, "hot");
     EXPECT_EQ(flags.extras, (Words{"nut", "fig"}));
 }
 
@@ -119,15 +120,39 @@ TEST_F(AProgram, TakesAVariableOnlyWhenThereIsNoFlag) {
 TEST_F(AProgram, RefusesWordsThatMakeNoSense) {
     const std::string see = " (see: bar drink pour --help)\n";
     EXPECT_EQ(refusal({"drink", "pour"}), "sluice: DRINK is required" + see);
-    EXPECT_EQ(refusal({"drink", "pour", "tea", "--cups"}),
-              "sluice: --cups: 1 required N missing" + see);
+    EXPECT_EQ(refusal({"drink", "pour", "tea", "--cups"}), "sluice: --cups needs a value: N" + see);
     EXPECT_EQ(refusal({"drink", "pour", "tea", "--cups", "few"}),
-              "sluice: --cups = few is not a value that it takes" + see);
+              "sluice: --cups must be a whole number, not \"few\"" + see);
+    EXPECT_EQ(refusal({"drink", "pour", "tea", "--sugar", "a = b"}),
+              "sluice: --sugar must be a whole number, not \"a = b\"" + see);
     EXPECT_EQ(refusal({"version", "--hot"}),
               "sluice: \"bar version\" has no flag --hot (see: bar version --help)\n");
     EXPECT_EQ(refusal({"version", "now"}),
               "sluice: \"bar version\" takes no further argument \"now\" "
               "(see: bar version --help)\n");
+}
+
+TEST_F(AProgram, RefusesEmptyValuesOfEveryKind) {
+    const std::vector<std::pair<Words, std::string>> cases{
+        {{""}, "DRINK"},
+        {{"tea", "ada", ""}, "GUEST"},
+        {{"tea", "--cups", ""}, "--cups"},
+        {{"tea", "-c", ""}, "--cups"},
+        {{"tea", "--sugar="}, "--sugar"},
+        {{"tea", "--note=", "--hot"}, "--note"},
+        {{"tea", "--milk", ""}, "--milk"},
+        {{"tea", "--note", ""}, "--note"},
+        {{"tea", "--extra", "nut", "--extra", ""}, "--extra"},
+    };
+    for (const auto& [more, name] : cases) {
+        Words words{"drink", "pour"};
+        words.insert(words.end(), more.begin(), more.end());
+        EXPECT_EQ(refusal(words),
+                  "sluice: " + name + " must not be empty (see: bar drink pour --help)\n");
+    }
+    ::setenv("SLUICE_TEST_MILK", "", 1);
+    EXPECT_EQ(read({"drink", "pour", "tea"}).command, &pouring) << "an empty variable is not set";
+    ::unsetenv("SLUICE_TEST_MILK");
 }
 
 TEST_F(AProgram, NamesTheNearestFlagOrCommand) {
@@ -142,8 +167,24 @@ TEST_F(AProgram, NamesTheNearestFlagOrCommand) {
     EXPECT_EQ(refusal({"__celar"}).find("__cellar"), std::string::npos);
 }
 
+TEST_F(AProgram, NamesAnUnknownWordAlsoBeforeAKnownOne) {
+    EXPECT_EQ(refusal({"drnk", "version"}),
+              "sluice: there is no command \"bar drnk\"; did you mean \"drink\"? "
+              "(see: bar --help)\n");
+    EXPECT_EQ(refusal({"drink", "--hto", "pour"}),
+              "sluice: \"bar drink\" has no flag --hto (see: bar drink --help)\n");
+}
+
+TEST_F(AProgram, RefusesFlagsThatContradictEachOther) {
+    pouring.add_flag("--iced", &flags.iced, "Very cold").excludes = "--hot";
+    EXPECT_EQ(read({"drink", "pour", "tea", "--iced"}).command, &pouring);
+    EXPECT_EQ(refusal({"drink", "pour", "tea", "--iced", "--hot"}),
+              "sluice: --hot and --iced contradict each other (see: bar drink pour --help)\n");
+}
+
 TEST_F(AProgram, ShowsItsCommandsWhenNoneIsNamed) {
     EXPECT_NE(refusal({"drink"}).find("pour"), std::string::npos);
+    EXPECT_NE(errors.find("Usage: bar drink [OPTIONS] SUBCOMMAND"), std::string::npos) << errors;
     EXPECT_NE(refusal({}).find("order"), std::string::npos);
     EXPECT_EQ(errors.find("__cellar"), std::string::npos);
 }
@@ -178,6 +219,12 @@ Examples:
   bar drink pour tea
 
 )");
+    const std::string help = out;
+    EXPECT_EQ(read({"help", "drink", "pour"}).exit_code, exit_ok);
+    EXPECT_EQ(out, help);
+    EXPECT_EQ(read({"help"}).exit_code, exit_ok);
+    EXPECT_NE(out.find("Usage: bar [OPTIONS] SUBCOMMAND"), std::string::npos) << out;
+    EXPECT_NE(refusal({"help", "drnk"}).find("did you mean \"drink\"?"), std::string::npos);
 }
 
 TEST_F(AProgram, KeepsTheRestAsItStands) {
