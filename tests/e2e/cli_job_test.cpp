@@ -132,8 +132,18 @@ TEST_F(CliJob, RefusesWordsThatItDoesNotKnow) {
     const Ended state = list_jobs({"--state", "faild"});
     EXPECT_EQ(state.code, 2);
     EXPECT_TRUE(has(state.errors, "did you mean \"failed\"?")) << state.errors;
-    EXPECT_EQ(list_jobs({"--since", "yesterday"}).code, 2);
-    EXPECT_EQ(list_jobs({"--limit", "0"}).code, 2);
+    const std::vector<std::pair<Words, std::string>> cases{
+        {{"--since", "yesterday"}, "--since \"yesterday\" is neither a duration"},
+        {{"--since", "1000000d"}, "up to 36500d"},
+        {{"--limit", "0"}, "--limit must be at least 1"},
+        {{"--all", "--limit", "3"}, "--limit and --all contradict each other"},
+        {{"--entity", "/x"}, "--entity must be TYPE or TYPE/ID"},
+    };
+    for (const auto& [words, message] : cases) {
+        const Ended ended = list_jobs(words);
+        EXPECT_EQ(ended.code, 2) << message;
+        EXPECT_TRUE(has(ended.errors, message)) << ended.errors;
+    }
 }
 
 TEST_F(CliJob, ShowsOneJob) {
@@ -160,7 +170,9 @@ TEST_F(CliJob, FindsJobsByPartOfTheirIdAndByLast) {
     EXPECT_TRUE(has(many.errors, "more than one") && has(many.errors, "task")) << many.errors;
     EXPECT_EQ(cli({"job", "get", "0123"}).code, 5);
     EXPECT_EQ(cli({"job", "get", "000000000000000000000000"}).code, 5);
-    EXPECT_EQ(cli({"job", "get", "nothex"}).code, 2);
+    const Ended no_id = cli({"job", "get", "nothex"});
+    EXPECT_EQ(no_id.code, 2);
+    EXPECT_TRUE(has(no_id.errors, "@last is the job that you submitted last")) << no_id.errors;
 
     const std::string last = run_job();
     api.submit();

@@ -101,7 +101,8 @@ TEST_F(CliRun, TakesEveryKindOfBackoff) {
     for (const char* text : {"soon", "1s..", "..", "1s,soon"}) {
         const Ended ended = cli({"run", "task", "--backoff", text});
         EXPECT_EQ(ended.code, 2) << text;
-        EXPECT_TRUE(has(ended.errors, "--backoff")) << ended.errors;
+        EXPECT_TRUE(has(ended.errors, std::string("--backoff \"") + text + "\": write none"))
+            << ended.errors;
     }
     const Ended ended = cli({"run", "task", "--on-dependency-failure", "wait"});
     EXPECT_EQ(ended.code, 2);
@@ -142,10 +143,13 @@ TEST_F(CliRun, RefusesWhatMakesNoSense) {
         {{"--at", "tomorrow"}, "--at \"tomorrow\" is no time"},
         {{"--at", "2100-01-01T00:00:00Z", "--delay", "1s"}, "--delay and --at"},
         {{"--entity", "release"}, "TYPE/ID"},
+        {{"--entity", "/x"}, "--entity must be TYPE/ID"},
+        {{"--entity", "release/"}, "--entity must be TYPE/ID"},
         {{"--max-attempts", "0"}, "--max-attempts must be"},
         {{"--priority", "high"}, "--priority must be a whole number, not \"high\""},
         {{"--label", std::string(300, 'x')}, "--label"},
         {{"--depends-on", "xyz"}, "\"xyz\" is no job id"},
+        {{"--depends-on", "6af930d6039a000000000000"}, "--depends-on: no job has the id"},
         {{"-o", "yaml"}, "-output \"yaml\""},
         {{"--fields", "id,stat"}, "did you mean \"state\"?"},
         {{"--json", "-o", "table"}, "contradict"},
@@ -178,6 +182,10 @@ TEST_F(CliRun, SaysThatNoEngineAnswers) {
     EXPECT_TRUE(has(ended.errors, "127.0.0.1:1")) << ended.errors;
     EXPECT_TRUE(has(ended.errors, "sluice dev")) << ended.errors;
     EXPECT_EQ(run_sluice({"run", "task", "--server", "nonsense"}).code, 2);
+    const std::string https = "https://127.0.0.1:" + std::to_string(engine.port());
+    const Ended untrusted = run_sluice({"run", "task", "--server", https});
+    EXPECT_EQ(untrusted.code, 10);
+    EXPECT_TRUE(has(untrusted.errors, "http:// if it has no certificate")) << untrusted.errors;
 }
 
 TEST_F(CliRun, ShowsTheRequestInPlaceOfSendingIt) {

@@ -71,7 +71,8 @@ TEST_F(CliWait, GivesUpWhenTheTimeIsUp) {
     const Ended ended = wait_for({pending, done, "--timeout", "1s"});
 
     EXPECT_EQ(ended.code, 7);
-    EXPECT_TRUE(has(ended.errors, "1 of 2 jobs")) << ended.errors;
+    EXPECT_TRUE(has(ended.errors, "1 of 2 jobs has not ended within 1s; it goes on"))
+        << ended.errors;
     EXPECT_EQ(wait_for({pending, "--any", "--timeout", "100ms"}).code, 7);
     EXPECT_EQ(wait_for({pending, "--timeout", "soon"}).code, 2);
 }

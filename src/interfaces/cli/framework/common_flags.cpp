@@ -16,6 +16,7 @@ namespace sluice::cli {
 namespace {
 
 constexpr std::size_t token_bytes_max = 16 * 1024;
+constexpr std::chrono::hours moment_reach{24 * 36'500};
 
 // The contents of the file are never shown: they are a secret, or were meant for something else.
 std::string read_token_file(const char* origin, const std::string& path) {
@@ -136,6 +137,16 @@ client::Time time_flag(const std::string& flag, const std::string& text) {
                                        flag, text));
     }
     return *time;
+}
+
+std::string moment_flag(const std::string& flag, const std::string& text, int sign) {
+    if (const auto time = parse_rfc3339(text)) return to_rfc3339(*time);
+    const auto duration = parse_duration(text);
+    if (duration && *duration <= moment_reach) return to_rfc3339(now() + sign * *duration);
+    throw CommandError(exit_usage,
+                       fmt::format("{} \"{}\" is neither a duration (5m, 7d; up to 36500d) nor a "
+                                   "time (2026-11-15T18:00:00Z)",
+                                   flag, printable(text)));
 }
 
 std::vector<std::string> comma_list(std::string_view text) {

@@ -61,6 +61,9 @@ OutputFormat output_format(const CommonFlags& flags);
 client::Millis duration_flag(const std::string& flag, const std::string& text);
 client::Time time_flag(const std::string& flag, const std::string& text);
 
+// As RFC 3339: a time, or a duration from now on; with `sign` -1, a duration back from now.
+std::string moment_flag(const std::string& flag, const std::string& text, int sign);
+
 // The parts of a text between commas, without empty ones.
 std::vector<std::string> comma_list(std::string_view text);
 std::vector<std::string> comma_lists(const std::vector<std::string>& texts);  // all of them

@@ -44,9 +44,11 @@ Failure failure_of(const client::Error& error) {
     switch (error.kind()) {
         case client::ErrorKind::unreachable:
             return {exit_unreachable,
-                    message +
-                        "; start an engine with: sluice dev, or name another one with "
-                        "--server or SLUICE_SERVER"};
+                    message + (error.code() == "untrusted"
+                                   ? "; give its authority with --ca-file, or write http:// if it "
+                                     "has no certificate"
+                                   : "; start an engine with: sluice dev, or name another one with "
+                                     "--server or SLUICE_SERVER")};
         case client::ErrorKind::unavailable:
             return {exit_unreachable, message + "; try again in a moment"};
         case client::ErrorKind::usage: return {exit_usage, message};

@@ -104,7 +104,8 @@ std::string find_job_id(Session& session, const std::string& word) {
     if (!is_hex(id) || id.size() > id_digits) {
         throw CommandError(exit_usage,
                            fmt::format("\"{}\" is no job id; an id has 24 hex digits, of which the "
-                                       "first few are enough, and @last is the newest job",
+                                       "first few are enough, and @last is the job that you "
+                                       "submitted last",
                                        printable(word)));
     }
     return id.size() == id_digits ? id : find_by_prefix(session, id);

@@ -32,12 +32,6 @@ struct ListFlags {
     bool all = false;
 };
 
-// A duration back from now, or a time.
-std::string moment(const std::string& flag, const std::string& text) {
-    const bool is_time = text.find('T') != std::string::npos;
-    return to_rfc3339(is_time ? time_flag(flag, text) : now() - duration_flag(flag, text));
-}
-
 client::JobQuery query_of(Session& session, const ListFlags& flags) {
     client::JobQuery query;
     const auto filter = [&](const char* name, const std::string& value) {
@@ -50,6 +44,7 @@ client::JobQuery query_of(Session& session, const ListFlags& flags) {
     filter("queue", flags.queue);
     filter("project", flags.project);
     const std::size_t slash = flags.entity.find('/');
+    if (slash == 0) throw CommandError(exit_usage, "--entity must be TYPE or TYPE/ID");
     filter("entity_type", flags.entity.substr(0, slash));
     if (slash != std::string::npos) filter("entity_id", flags.entity.substr(slash + 1));
     filter("site_id", flags.site);
@@ -58,13 +53,9 @@ client::JobQuery query_of(Session& session, const ListFlags& flags) {
     filter("worker_id", flags.worker);
     filter("correlation_id", flags.correlation_id);
     if (!flags.replay_of.empty()) filter("replay_of", find_job_id(session, flags.replay_of));
-    if (!flags.since.empty()) filter("created_from", moment("--since", flags.since));
-    if (!flags.before.empty()) filter("created_before", moment("--before", flags.before));
+    if (!flags.since.empty()) filter("created_from", moment_flag("--since", flags.since, -1));
+    if (!flags.before.empty()) filter("created_before", moment_flag("--before", flags.before, -1));
     return query;
-}
-
-std::string cursor_json(const std::string& cursor) {
-    return cursor.empty() ? "null" : "\"" + cursor + "\"";
 }
 
 int list_jobs(const ListFlags& flags) {
@@ -91,7 +82,7 @@ int list_jobs(const ListFlags& flags) {
             jobs.clear();
         }
     } while (!query.cursor.empty() && (flags.all || count < flags.limit));
-    document.more = cursor_json(query.cursor);
+    document.more = query.cursor.empty() ? "null" : "\"" + query.cursor + "\"";
     if (!streams) print_listing(session, job_listing(), jobs, document);
     if (!query.cursor.empty() && session.out().is_terminal) {
         session.say(fmt::format("the newest {}; more with --limit N or --all", count));
@@ -121,7 +112,7 @@ void add_job_list_command(Command& job) {
                        "Submitted within this time, or since then");
     command.add_option("--before", &flags.before, "DURATION|TIME", "Submitted before that");
     command.add_option("--limit", &flags.limit, "N", "How many at most");
-    command.add_flag("--all", &flags.all, "All of them, however many");
+    command.add_flag("--all", &flags.all, "All of them, however many").excludes = "--limit";
     add_common_flags(command, flags.common);
     command.set_footer(examples({
         "sluice job list --state failed,timed_out --since 1h",

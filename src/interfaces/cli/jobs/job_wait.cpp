@@ -134,9 +134,11 @@ class Wait {
         if (InterruptWatch::interrupted()) return exit_interrupted;
         if (!session_.is_quiet() || session_.was_asked_for_a_format()) print(shown);
         if (is_decided_ || pending == 0) return code;
-        session_.complain(fmt::format("sluice: {} of {} jobs not there within {}; they go on",
-                                      pending, ids_.size(),
-                                      duration_text(limit_.value_or(client::Millis(0)))));
+        session_.complain(fmt::format("sluice: {} of {} jobs {} not {} within {}; {} on", pending,
+                                      ids_.size(), pending == 1 ? "has" : "have",
+                                      wanted_.empty() ? "ended" : "got there",
+                                      duration_text(limit_.value_or(client::Millis(0))),
+                                      pending == 1 ? "it goes" : "they go"));
         return exit_wait_timed_out;
     }
 
@@ -171,9 +173,6 @@ class Wait {
 int wait_for_jobs(const WaitFlags& flags) {
     Session session(flags.common);
     session.fields_or({}, job_listing().fields);
-    if (flags.all && flags.any) {
-        throw CommandError(exit_usage, "--all and --any contradict each other");
-    }
     std::vector<std::string> ids = find_job_ids(session, flags.ids);
     if (ids.size() > jobs_max) {
         throw CommandError(exit_usage, fmt::format("at most {} jobs at once", jobs_max));
@@ -190,7 +189,7 @@ void add_job_wait_command(Command& job) {
     WaitFlags& flags = command.runs(wait_for_jobs);
     command.add_argument("ID", &flags.ids, "Jobs: ids, beginnings of ids, or @last");
     command.add_flag("--all", &flags.all, "Wait for all of them (this is what it does anyway)");
-    command.add_flag("--any", &flags.any, "Wait for the first of them");
+    command.add_flag("--any", &flags.any, "Wait for the first of them").excludes = "--all";
     command.add_option("--for", &flags.wanted, "state=STATE",
                        "Wait until a job is, or was, in this state (default: any end)");
     command.add_option("--timeout", &flags.timeout, "DURATION",

@@ -7,6 +7,7 @@
 #include <optional>
 #include <sstream>
 
+#include "domain/values/duration_text.hpp"
 #include "interfaces/cli/framework/cli.hpp"
 #include "interfaces/cli/framework/command_error.hpp"
 #include "interfaces/cli/framework/failure.hpp"
@@ -84,14 +85,20 @@ std::string payload_of(const std::string& data) {
 // "none", delays with commas between them, or the first and the highest ceiling with two dots.
 client::Backoff backoff_of(const std::string& text) {
     if (text == "none") return client::Backoff::none();
+    const auto delay = [&](const std::string& part) {
+        if (const auto duration = parse_duration(part)) {
+            return std::chrono::duration_cast<client::Millis>(*duration);
+        }
+        throw CommandError(exit_usage, fmt::format("--backoff \"{}\": write none, delays like "
+                                                   "10s,1m, or BASE..CAP like 1s..5m",
+                                                   printable(text)));
+    };
     if (const std::size_t dots = text.find(".."); dots != std::string::npos) {
-        return client::Backoff::exponential(duration_flag("--backoff", text.substr(0, dots)),
-                                            duration_flag("--backoff", text.substr(dots + 2)));
+        return client::Backoff::exponential(delay(text.substr(0, dots)),
+                                            delay(text.substr(dots + 2)));
     }
     std::vector<client::Millis> delays;
-    for (const std::string& delay : comma_list(text)) {
-        delays.push_back(duration_flag("--backoff", delay));
-    }
+    for (const std::string& part : comma_list(text)) delays.push_back(delay(part));
     return client::Backoff::list(std::move(delays));
 }
 
@@ -109,9 +116,6 @@ client::NewJob new_job(Session& session, const RunFlags& flags) {
     job.project = flags.project;
     job.queue = flags.queue;
     job.priority = flags.priority;
-    if (!flags.delay.empty() && !flags.at.empty()) {
-        throw CommandError(exit_usage, "--delay and --at contradict each other; give one of them");
-    }
     if (!flags.delay.empty()) job.delay = duration_flag("--delay", flags.delay);
     if (!flags.at.empty()) job.run_after = time_flag("--at", flags.at);
     if (!flags.timeout.empty()) job.timeout = duration_flag("--timeout", flags.timeout);
@@ -126,7 +130,7 @@ client::NewJob new_job(Session& session, const RunFlags& flags) {
     }
     if (!flags.entity.empty()) {
         const std::size_t slash = flags.entity.find('/');
-        if (slash == std::string::npos) {
+        if (slash == 0 || slash >= flags.entity.size() - 1) {
             throw CommandError(exit_usage, "--entity must be TYPE/ID, like release/r42");
         }
         job.entity_type = flags.entity.substr(0, slash);
@@ -172,8 +176,9 @@ client::Job submit(Session& session, const client::NewJob& job) {
         std::string message = error.what();
         const std::string field = error.pointer().substr(1) + ": ";
         if (message.starts_with(field)) message.erase(0, field.size());
-        throw CommandError(exit_usage,
-                           fmt::format("{} {}", flag_of(error.pointer()), printable(message)));
+        throw CommandError(
+            exit_usage, fmt::format("{}{} {}", flag_of(error.pointer()),
+                                    message.starts_with("must ") ? "" : ":", printable(message)));
     }
 }
 
@@ -212,7 +217,8 @@ void add_job_flags(Command& command, RunFlags& flags) {
     command.add_option("--queue", &flags.queue, "NAME", "Where workers look for it");
     command.add_option("--priority", &flags.priority, "N", "Higher runs first");
     command.add_option("--delay", &flags.delay, "DURATION", "Run it this much later");
-    command.add_option("--at", &flags.at, "TIME", "Run it no earlier than this");
+    command.add_option("--at", &flags.at, "TIME", "Run it no earlier than this").excludes =
+        "--delay";
     command.add_option("--timeout", &flags.timeout, "DURATION",
                        "How long an attempt may take; 0s: any time");
     command.add_option("--max-attempts", &flags.max_attempts, "N", "How often it is tried");

@@ -8,7 +8,6 @@
 #include "interfaces/cli/framework/command_error.hpp"
 #include "interfaces/cli/framework/listing.hpp"
 #include "interfaces/cli/terminal/display_text.hpp"
-#include "json/json_reader.hpp"
 #include "json/json_writer.hpp"
 
 namespace sluice::cli {
@@ -26,8 +25,9 @@ std::string query_text(const std::vector<std::pair<std::string, std::string>>& p
 }
 
 std::string entity_path(const std::string& kind, const std::string& id, const CommonFlags& flags) {
-    if (kind.empty() || id.empty()) {
-        throw CommandError(exit_usage, "a kind or an id is empty");
+    if (id.empty() || kind.find('/') != std::string::npos) {
+        throw CommandError(exit_usage,
+                           "write kind and id as two words: sluice entity get site shop");
     }
     return "/api/v1/entities/" + percent_encoded(kind) + "/" + percent_encoded(id) +
            query_text({{"tenant", flags.tenant}});
@@ -69,17 +69,6 @@ struct ListFlags {
     bool all = false;
 };
 
-// The objects of the page's list, as they stand.
-std::vector<std::string> entities_in(const std::string& page) {
-    std::vector<std::string> entities;
-    const JsonObject document(page);
-    const std::string* list = document.raw("entities");
-    if (!list) return entities;
-    JsonReader reader(*list, JsonLimits::depth_possible);
-    reader.array([&](std::size_t) { entities.emplace_back(reader.raw()); });
-    return entities;
-}
-
 int list_entities(const ListFlags& flags) {
     Session session(flags.common);
     if (flags.limit < 1) throw CommandError(exit_usage, "--limit must be at least 1");
@@ -97,7 +86,8 @@ int list_entities(const ListFlags& flags) {
                                              {"limit", std::to_string(std::min(page_max, left))},
                                              {"cursor", cursor}}),
             "", true);
-        for (std::string& entity : entities_in(page)) entities.push_back(std::move(entity));
+        for (std::string& entity : JsonObject(page).elements("entities"))
+            entities.push_back(std::move(entity));
         cursor = JsonObject(page).text("next_cursor");
     } while (!cursor.empty() && (flags.all || static_cast<int>(entities.size()) < flags.limit));
     const std::string more = cursor.empty() ? "null" : "\"" + cursor + "\"";
@@ -168,7 +158,7 @@ void add_list_command(Command& entity) {
     command.add_option("--parent", &flags.parent, "ID", "That belong to this");
     command.add_option("--state", &flags.state, "STATE", "In these states, with commas");
     command.add_option("--limit", &flags.limit, "N", "How many at most");
-    command.add_flag("--all", &flags.all, "All of them, however many");
+    command.add_flag("--all", &flags.all, "All of them, however many").excludes = "--limit";
     add_common_flags(command, flags.common);
     command.set_footer(examples({"sluice entity list --kind site --state failed"}));
 }
@@ -188,7 +178,7 @@ void add_get_command(Command& entity) {
     Command& command = entity.add_command("get", "Show one entity");
     EntityFlags& flags = command.runs(get_entity);
     command.add_argument("KIND", &flags.kind, "Its kind");
-    command.add_argument("ID", &flags.id, "Which one");
+    command.add_argument("ID", &flags.id, "Which one").is_required = false;
     add_common_flags(command, flags.common);
     command.set_footer(examples({"sluice entity get site shop"}));
 }
@@ -198,7 +188,7 @@ void add_act_command(Command& entity) {
         entity.add_command("act", "Take an action of its kind, change attributes, or both");
     EntityFlags& flags = command.runs(act_on_entity);
     command.add_argument("KIND", &flags.kind, "Its kind");
-    command.add_argument("ID", &flags.id, "Which one");
+    command.add_argument("ID", &flags.id, "Which one").is_required = false;
     command.add_argument("ACTION", &flags.action, "What to do").is_required = false;
     add_settings(command, flags);
     add_common_flags(command, flags.common);

@@ -49,6 +49,14 @@ std::string JsonObject::text(std::string_view name) const {
     return decoded_json_string(*value).value_or(*value);
 }
 
+std::vector<std::string> JsonObject::elements(std::string_view name) const {
+    std::vector<std::string> all;
+    const std::string* list = raw(name);
+    JsonReader reader(list ? std::string_view(*list) : std::string_view(), answer_depth_max);
+    reader.array([&](std::size_t) { all.emplace_back(reader.raw()); });
+    return all;
+}
+
 std::string JsonObject::picked(const std::vector<std::string>& names) const {
     return json_object_text([&](JsonWriter& json) {
         for (const std::string& name : names) {

@@ -23,6 +23,9 @@ class JsonObject {
 
     const std::vector<std::pair<std::string, std::string>>& members() const { return members_; }
 
+    // The elements of a list, each as it stands; none when it is no list.
+    std::vector<std::string> elements(std::string_view name) const;
+
     // An object with only these members, in this order; absent ones are null.
     std::string picked(const std::vector<std::string>& names) const;
 

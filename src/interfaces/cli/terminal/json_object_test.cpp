@@ -18,6 +18,8 @@ TEST(JsonObject, TellsMembersAsPeopleReadThem) {
     EXPECT_EQ(object.text("deep"), R"([{"x":1}])");
     EXPECT_EQ(object.text("object"), R"({ "y" : 2 })");
     EXPECT_EQ(object.text("other"), "");
+    EXPECT_EQ(object.elements("deep"), std::vector<std::string>{R"({"x":1})"});
+    EXPECT_TRUE(object.elements("object").empty() && object.elements("other").empty());
     EXPECT_EQ(object.picked({"n", "other", "text"}), R"({"n":1.50,"other":null,"text":"a\nb"})");
 }
 
