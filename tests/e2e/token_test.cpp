@@ -114,6 +114,20 @@ TEST_F(TokenCommands, CreateKnowsKindsAndScopes) {
     const Ended scope = as_admin({"token", "create", "a", "--scope", "orch:reed"});
     EXPECT_EQ(scope.code, 2);
     EXPECT_TRUE(has(scope.errors, "orch:read")) << scope.errors;
+    const std::vector<std::pair<Words, std::string>> cases{
+        {{"--types", "a"}, "--types is for --kind worker only"},
+        {{"--kind", "worker", "--scope", "orch:read"}, "--all-tenants are for the other kinds"},
+        {{"--kind", "worker", "--all-tenants"}, "--all-tenants are for the other kinds"},
+        {{"--expires", "tomorrow"}, "--expires \"tomorrow\" is neither a duration"},
+    };
+    for (const auto& [more, message] : cases) {
+        Words words{"token", "create", "a"};
+        words.insert(words.end(), more.begin(), more.end());
+        const Ended ended = as_admin(words);
+        EXPECT_EQ(ended.code, 2) << message;
+        EXPECT_TRUE(has(ended.errors, message)) << ended.errors;
+    }
+    EXPECT_TRUE(has(as_admin({"token", "create", "a"}).errors, "It has no scope"));
 
     const auto complete = [](Words words) {
         words.insert(words.begin(), {"__complete", ":", "token"});
@@ -153,7 +167,10 @@ TEST_F(TokenCommands, RevokeTakesAnIdOrItsBeginningOrAName) {
     const Ended unclear = as_admin({"token", "revoke", "--name", "twice"});
     EXPECT_EQ(unclear.code, 6);
     EXPECT_TRUE(has(unclear.errors, "2 tokens")) << unclear.errors;
-    EXPECT_EQ(as_admin({"token", "revoke", "--name", "nobody"}).code, 5);
+    const Ended nobody = as_admin({"token", "revoke", "--name", "nobody"});
+    EXPECT_EQ(nobody.code, 5);
+    EXPECT_TRUE(has(nobody.errors, "no active token has the name nobody")) << nobody.errors;
+    EXPECT_TRUE(has(as_admin({"token", "revoke", "press"}).errors, "for a name: --name NAME"));
     EXPECT_EQ(as_admin({"token", "revoke", "65f0000000000000deadbeef"}).code, 5);
     EXPECT_EQ(as_admin({"token", "revoke"}).code, 2);
 }
@@ -187,8 +204,12 @@ TEST_F(TokenCommands, WhoIsRefusedReadsWhyAndWhatToDo) {
     wrong.back() = wrong.back() == 'A' ? 'B' : 'A';
     const Ended stranger = as(wrong, {"job", "list"});
     EXPECT_EQ(stranger.code, 4);
-    EXPECT_TRUE(has(stranger.errors, "SLUICE_TOKEN")) << stranger.errors;
+    EXPECT_TRUE(has(stranger.errors, "token refused") && has(stranger.errors, "SLUICE_TOKEN"))
+        << stranger.errors;
     expect_untold(stranger, wrong);
+    const Ended nobody = as("", {"job", "list"});
+    EXPECT_EQ(nobody.code, 4);
+    EXPECT_TRUE(has(nobody.errors, "no token was given")) << nobody.errors;
 }
 
 TEST_F(TokenCommands, ACurlCommandHasThePlaceOfTheToken) {

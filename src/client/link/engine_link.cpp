@@ -178,8 +178,11 @@ void EngineLink::refuse(const HttpResponse& response) const {
     const int status = response.status;
     const auto problem = read_problem(response.body);
     const std::string code = problem ? problem->code : fmt::format("http_{}", status);
-    const std::string message =
+    std::string message =
         problem ? message_of(*problem) : fmt::format("{} answers with status {}", shown_, status);
+    if (status == 401) {
+        message.insert(0, options_.token.empty() ? "no token was given: " : "token refused: ");
+    }
     if (status == 429 || (status >= 500 && status != 501 && status != 505)) {
         throw Error(ErrorKind::unavailable, status, code, message, {}, retry_after(response));
     }

@@ -8,7 +8,6 @@
 #include "interfaces/cli/framework/listing.hpp"
 #include "interfaces/cli/shell/token_words.hpp"
 #include "interfaces/cli/terminal/display_text.hpp"
-#include "json/json_reader.hpp"
 #include "json/json_writer.hpp"
 
 namespace sluice::cli {
@@ -70,18 +69,19 @@ void write_words(JsonWriter& json, const char* name, const std::vector<std::stri
 void write_expiry(JsonWriter& json, const std::string& text) {
     if (text.empty()) return;
     if (text == "never") return json.raw_field("expires_at", "null");
-    if (const auto moment = parse_rfc3339(text)) return json.field("expires_at", *moment);
-    const client::Millis life = duration_flag("--expires", text);
-    if (life > std::chrono::hours(24 * 36'500)) {
-        throw CommandError(exit_usage, "--expires: more than 100 years; write never");
-    }
-    json.field("expires_at", std::chrono::time_point_cast<Duration>(now() + life));
+    json.field("expires_at", moment_flag("--expires", text, 1));
 }
 
 std::string new_token_body(const TokenFlags& flags) {
     check_word("--kind", flags.kind, token_kinds());
     const std::vector<std::string> scopes = comma_lists(flags.scopes);
     for (const std::string& scope : scopes) check_word("--scope", scope, token_scopes());
+    const bool is_worker = flags.kind == "worker";
+    if (is_worker ? flags.all_tenants || !scopes.empty() : !flags.types.empty()) {
+        throw CommandError(exit_usage,
+                           "--types is for --kind worker only, and --scope and "
+                           "--all-tenants are for the other kinds");
+    }
     return json_object_text([&](JsonWriter& json) {
         json.field("name", flags.name);
         json.field("kind", flags.kind);
@@ -98,6 +98,8 @@ int create_token(const TokenFlags& flags) {
     session.fields_or({}, token_listing().fields);
     const std::string body = new_token_body(flags);
     const std::string answer = office_for(flags, session)->create(body);
+    if (flags.kind != "worker" && flags.scopes.empty())
+        session.say("It has no scope, so that it allows nothing outside of apps (see --scope).");
     if (session.prints_json() || session.has_fields()) {
         print_object(session, token_listing(), answer);
         return exit_ok;
@@ -113,21 +115,11 @@ int create_token(const TokenFlags& flags) {
     return exit_ok;
 }
 
-std::vector<std::string> tokens_in(const std::string& document) {
-    std::vector<std::string> tokens;
-    const JsonObject parsed(document);
-    const std::string* list = parsed.raw("tokens");
-    if (!list) return tokens;
-    JsonReader reader(*list, JsonLimits::depth_possible);
-    reader.array([&](std::size_t) { tokens.emplace_back(reader.raw()); });
-    return tokens;
-}
-
 int list_tokens(const TokenFlags& flags) {
     Session session(flags.common);
     session.fields_or({}, token_listing().fields);
     const std::string document = office_for(flags, session)->list(flags.common.tenant);
-    std::vector<std::string> tokens = tokens_in(document);
+    std::vector<std::string> tokens = JsonObject(document).elements("tokens");
     if (!flags.all) {
         std::erase_if(tokens, [](const std::string& token) {
             return JsonObject(token).text("state") != "active";
@@ -158,14 +150,19 @@ std::string id_to_revoke(const TokenFlags& flags, TokenOffice& office) {
     const bool is_hex = flags.id.find_first_not_of("0123456789abcdef") == std::string::npos;
     if (!is_hex || flags.id.size() > id_digits) {
         throw CommandError(exit_usage,
-                           "an id has up to 24 hex digits; in a token it stands after slu_");
+                           "an id has up to 24 hex digits; in a token it stands after slu_; "
+                           "for a name: --name NAME");
     }
     if (flags.id.size() == id_digits) return flags.id;
-    const auto ids = ids_meant(flags, tokens_in(office.look_up(flags.common.tenant)));
+    const auto ids =
+        ids_meant(flags, JsonObject(office.look_up(flags.common.tenant)).elements("tokens"));
     if (ids.size() == 1) return ids.front();
     const std::string what = flags.id.empty() ? "the name " + printable(flags.name)
                                               : "an id that begins with " + printable(flags.id);
-    if (ids.empty()) throw CommandError(exit_not_found, "no token has " + what);
+    if (ids.empty()) {
+        const char* state = flags.id.empty() ? "active " : "";
+        throw CommandError(exit_not_found, fmt::format("no {}token has {}", state, what));
+    }
     throw CommandError(exit_conflict, fmt::format("{} tokens have {}; say which: {}", ids.size(),
                                                   what, fmt::join(ids, ", ")));
 }
