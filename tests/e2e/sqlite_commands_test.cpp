@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "e2e/change_store.hpp"
 #include "e2e/cli.hpp"
 
 namespace sluice::e2e {
@@ -47,6 +48,32 @@ TEST_F(SqliteCommands, ServeRefusesAFileThatIsNoStore) {
     EXPECT_TRUE(has(ended.errors, path)) << ended.errors;
 }
 
+TEST_F(SqliteCommands, NobodyTakesTheDatabaseOfAnotherProgram) {
+    change_store(store, "CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)");
+    const auto bytes = [&] {
+        std::ifstream file(path, std::ios::binary);
+        return std::string{std::istreambuf_iterator<char>(file), {}};
+    };
+    const std::string before = bytes();
+
+    for (const Ended& ended : {serve(store), run_sluice({"migrate", "up", "--store", store}),
+                               run_sluice({"audit", "verify", "--store", store}),
+                               run_sluice({"token", "create", "a", "--store", store})}) {
+        EXPECT_EQ(ended.code, 1);
+        EXPECT_TRUE(has(ended.errors, path + " is no store: it is a database of another program"))
+            << ended.errors;
+    }
+    EXPECT_EQ(bytes(), before);
+}
+
+TEST_F(SqliteCommands, ServeTakesAnEmptyFile) {
+    std::ofstream(path).flush();
+
+    Engine engine(store);
+
+    EXPECT_EQ(Client(engine.port()).get("/readyz").status, 200);
+}
+
 TEST_F(SqliteCommands, ServeRefusesAFileThatAnEngineUses) {
     Engine engine(store);
 
@@ -54,6 +81,7 @@ TEST_F(SqliteCommands, ServeRefusesAFileThatAnEngineUses) {
 
     EXPECT_EQ(second.code, 1);
     EXPECT_TRUE(has(second.errors, "in use by another process")) << second.errors;
+    EXPECT_TRUE(has(second.errors, "use that engine (--server), stop it")) << second.errors;
     EXPECT_EQ(Client(engine.port()).get("/readyz").status, 200);
 }
 

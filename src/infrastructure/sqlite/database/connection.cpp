@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "application/ports/store.hpp"
+#include "infrastructure/sqlite/database/queries.hpp"
 #include "infrastructure/sqlite/database/statement.hpp"
 
 namespace sluice::sqlite {
@@ -32,7 +33,6 @@ struct Setting {
 // newest pages only, and the kernel keeps the others. Debian's SQLite overwrites deleted content
 // unless told otherwise.
 constexpr auto writer_settings = std::to_array<Setting>({
-    {"busy_timeout", "5000", "5000"},
     {"journal_mode", "WAL", "wal"},
     {"synchronous", "FULL", "2"},
     {"wal_autocheckpoint", "0", "0"},
@@ -44,7 +44,6 @@ constexpr auto writer_settings = std::to_array<Setting>({
 });
 
 constexpr auto reader_settings = std::to_array<Setting>({
-    {"busy_timeout", "5000", "5000"},
     {"query_only", "1", "1"},
     {"wal_autocheckpoint", "0", "0"},
     {"temp_store", "MEMORY", "2"},
@@ -66,7 +65,18 @@ void set(sqlite3* connection, const Setting& setting, const std::string& path) {
     if (code != SQLITE_OK) fail(connection, code, sql);
 }
 
+// Before the first setting, which would change the file. The settings refuse one that cannot be
+// read.
+void refuse_foreign_tables(sqlite3* connection, const std::string& path) {
+    const auto stop = [](void*, int, char**, char**) { return 1; };
+    const int code = sqlite3_exec(connection, sql::find_foreign_table, stop, nullptr, nullptr);
+    if (code != SQLITE_ABORT) return;
+    throw std::runtime_error(fmt::format(
+        "{} is no store: it is a database of another program; choose another --store", path));
+}
+
 void apply(sqlite3* connection, std::span<const Setting> settings, const std::string& path) {
+    refuse_foreign_tables(connection, path);
     for (const Setting& setting : settings) {
         set(connection, setting, path);
         const std::string now = read_setting(connection, setting.name);
@@ -98,6 +108,7 @@ Connection open(const std::filesystem::path& path, int flags) {
         throw StoreUnavailable(fmt::format("cannot open {}: {}", path.string(),
                                            raw ? sqlite3_errmsg(raw) : sqlite3_errstr(code)));
     }
+    sqlite3_busy_timeout(raw, 5000);
     forbid_checkpoint_on_close(raw);
     return connection;
 }
@@ -146,7 +157,8 @@ OwnerLock::OwnerLock(const std::filesystem::path& path) {
     ::close(file_);
     if (!is_held) throw error;
     throw StoreInUse(
-        fmt::format("{} is in use by another process; one process owns a store (lock: {})",
+        fmt::format("{} is in use by another process; one process owns a store (lock: {}): use "
+                    "that engine (--server), stop it, or choose another --store",
                     path.string(), lock_path.string()));
 }
 

@@ -240,6 +240,9 @@ inline constexpr char end_count[] = ")";
 // ── migrations ──
 inline constexpr char find_migration_table[] =
     "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migration'";
+inline constexpr char find_foreign_table[] = R"sql(
+SELECT 1 FROM sqlite_schema WHERE type = 'table'
+    AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migration'))sql";
 inline constexpr char create_migration_table[] = R"sql(
 CREATE TABLE IF NOT EXISTS migration (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL,
