@@ -1,7 +1,5 @@
 // Settings of [auth]: the first admin's token, and JSON Web Tokens.
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include "application/toolkit/names.hpp"
 #include "config/settings.hpp"
@@ -35,15 +33,17 @@ void read_admin_token(Section& section, std::string_view key, Config& out) {
 void read_admin_token_file(Section& section, std::string_view key, Config& out) {
     const auto path = section.text(key, path_bytes);
     if (!path) return;
-    std::ifstream file(*path, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(file), {}};
-    while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
-    if (file.is_open() && !file.bad() && is_token(text)) {
-        out.admin_token = text;
+    auto text = read_bytes(*path);
+    if (!text) {
+        section.problem(key, fmt::format("{}: {}", *path, text.error().message));
+        return;
+    }
+    while (text->ends_with('\n') || text->ends_with('\r')) text->pop_back();
+    if (is_token(*text)) {
+        out.admin_token = *text;
     } else {
         section.refuse(key, *section.find(key),
-                       fmt::format("a file that can be read and holds {} to {} printable "
-                                   "characters in one line",
+                       fmt::format("a file that holds {} to {} printable characters in one line",
                                    token_bytes_min, token_bytes_max));
     }
 }

@@ -3,11 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
-
 #include "config/settings.hpp"
 #include "config/store_url.hpp"
 #include "config/values.hpp"
@@ -53,9 +48,13 @@ void read_file(const TomlValue& file, Notes& notes, Config& out) {
     Sections sections(file, notes);
     if (sections.at("auth.jwt").exists()) out.jwt.emplace();
     for (const Row<Config>& row : setting_rows()) {
-        if (!row.in_file) continue;
         const auto [path, key] = path_and_key(row.key);
         Section& section = sections.at(path);
+        if (!row.in_file) {
+            section.forbid(key, fmt::format("is not taken from files: use {0}_file or {1}", row.key,
+                                            row.outside.variable));
+            continue;
+        }
         if (!row.needed.empty()) section.require(key, row.needed);
         row.form.read(section, key, out);
     }
@@ -153,17 +152,12 @@ Retention retention_of(const Config& config) {
 Result<Config> load_config_file(const std::optional<std::string>& flag, const EnvLookup& env) {
     const std::string path = flag ? *flag : env("SLUICE_CONFIG").value_or("");
     if (path.empty()) return load_config("", "", env);
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (!file.is_open() || file.bad()) {
-        return Error{ErrorCode::invalid,
-                     fmt::format("{}: the configuration file cannot be read: {}; check {}", path,
-                                 std::strerror(errno == 0 ? EIO : errno),
-                                 flag ? "--config" : "SLUICE_CONFIG"),
-                     ""};
-    }
-    return load_config(text, path, env);
+    const auto text = read_bytes(path);
+    if (text) return load_config(*text, path, env);
+    return Error{ErrorCode::invalid,
+                 fmt::format("{}: the configuration file cannot be read: {}; check {}", path,
+                             text.error().message, flag ? "--config" : "SLUICE_CONFIG"),
+                 ""};
 }
 
 }  // namespace sluice

@@ -243,7 +243,12 @@ TEST(Config, TellsWhereAMistakeIsAndWhatIsAllowed) {
             {"no_auth = \"yes\"", "sluice.toml:1: no_auth: must be true or false, not \"yes\""},
             {"listen = \"7070\"",
              "sluice.toml:1: listen: must be an address such as \"127.0.0.1:7070\" "
-             "or \"[::1]:7070\", not \"7070\""},
+             "or \"[::1]:7070\" (the port is missing), not \"7070\""},
+            {"[auth]\nadmin_token = \"x\"",
+             "sluice.toml:2: auth.admin_token: is not taken from files: use auth.admin_token_file "
+             "or SLUICE_ADMIN_TOKEN"},
+            {"[auth]\nadmin_token_file = \"/no/file\"",
+             "sluice.toml:2: auth.admin_token_file: /no/file: No such file or directory"},
             {"log.level = \"loud\"",
              "sluice.toml:1: log.level: must be \"debug\", \"info\", \"warn\" "
              "or \"error\", not \"loud\""},
@@ -314,6 +319,8 @@ TEST(Config, ReadsTheFileThatTheFlagOrElseTheEnvironmentNames) {
     EXPECT_EQ(missing.error().message,
               "no/such/file.toml: the configuration file cannot be read: No such file or "
               "directory; check --config");
+    EXPECT_EQ(load_config_file("/tmp", env).error().message,
+              "/tmp: the configuration file cannot be read: Is a directory; check --config");
 }
 
 TEST(ConfigValues, ReadsDurations) {
@@ -339,6 +346,9 @@ TEST(ConfigValues, ReadsAddresses) {
          {"", "7070", ":7070", "a:", "a:b", "a:65536", "a:-1", "::1:80", "[]:80", "a:1 "}) {
         EXPECT_FALSE(parse_listen(text)) << text;
     }
+    EXPECT_EQ(parse_listen("localhost").error().message, "the port is missing");
+    EXPECT_EQ(parse_listen(":7401").error().message, "the host is missing");
+    EXPECT_EQ(parse_listen("127.0.0.1:99999").error().message, "the port must be 0 to 65535");
 }
 
 TEST(ConfigValues, SuggestsTheNearestName) {
@@ -346,6 +356,7 @@ TEST(ConfigValues, SuggestsTheNearestName) {
     EXPECT_EQ(suggestion("queeu", known), "did you mean \"queue\"?");
     EXPECT_EQ(suggestion("time_out", known), "did you mean \"timeout\"?");
     EXPECT_EQ(suggestion("colour", known), "known here: queue, priority, timeout");
+    EXPECT_EQ(suggestion("foo", {"log"}), "known here: log");
 }
 
 }  // namespace config_test

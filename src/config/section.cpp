@@ -183,6 +183,10 @@ std::nullopt_t Section::problem(std::string_view key, std::string_view what) {
     return value == nullptr ? std::nullopt : problem(key, *value, what);
 }
 
+void Section::forbid(std::string_view key, std::string_view why) {
+    if (table_ != nullptr && table_->find(key) != nullptr) problem(key, why);
+}
+
 void Section::require(std::string_view key, std::string_view why) {
     if (table_ == nullptr || has(key)) return;
     notes_.problem(table_->line, name(key), fmt::format("is missing: {}", why));

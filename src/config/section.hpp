@@ -84,8 +84,9 @@ class Section {
     std::nullopt_t problem(std::string_view key, const TomlValue& value, std::string_view what);
     std::nullopt_t problem(std::string_view key, std::string_view what);
 
-    // Reports that a key is absent that must be there, that two keys exclude each other, and, at
-    // the end, every key that was not asked for.
+    // Reports that a key is there that must not be, that a key is absent that must be there, that
+    // two keys exclude each other, and, at the end, every key that was not asked for.
+    void forbid(std::string_view key, std::string_view why);
     void require(std::string_view key, std::string_view why);
     void either(std::string_view one, std::string_view other);
     void close();

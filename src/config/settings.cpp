@@ -35,12 +35,13 @@ Form<Config> listen_address() {
         const TomlValue* found = section.find(key);
         if (found == nullptr) return;
         const bool is_text = found->kind == TomlValue::Kind::text;
-        const auto address = is_text ? parse_listen(found->text) : std::nullopt;
+        const auto address = parse_listen(is_text ? found->text : "");
         if (address) {
             out.server.host = address->host;
             out.server.port = address->port;
         } else {
-            section.refuse(key, *found, listen_form);
+            const std::string why = is_text ? fmt::format(" ({})", address.error().message) : "";
+            section.refuse(key, *found, listen_form + why);
         }
     };
     form.show = [](Listing& out, const SettingKey& setting, const Config& config) {

@@ -3,6 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <limits>
 
 #include "domain/values/ascii.hpp"
@@ -26,19 +31,21 @@ std::string one_of(const std::vector<std::string>& names) {
     return out;
 }
 
-std::optional<HostAndPort> parse_listen(std::string_view text) {
+Result<HostAndPort> parse_listen(std::string_view text) {
+    const auto problem = [](const char* what) { return Error{ErrorCode::invalid, what, ""}; };
     const std::size_t colon = text.rfind(':');
-    if (colon == std::string_view::npos) return std::nullopt;
+    if (colon == std::string_view::npos) return problem("the port is missing");
     std::string_view host = text.substr(0, colon);
     const auto port = parse_integer(text.substr(colon + 1));
-    if (!port || *port < 0 || *port > std::numeric_limits<std::uint16_t>::max())
-        return std::nullopt;
+    if (!port || *port < 0 || *port > std::numeric_limits<std::uint16_t>::max()) {
+        return problem("the port must be 0 to 65535");
+    }
     if (host.starts_with('[') && host.ends_with(']')) {
         host = host.substr(1, host.size() - 2);
     } else if (host.find(':') != std::string_view::npos) {
-        return std::nullopt;  // an IPv6 address needs brackets to tell its end from the port
+        return problem("an IPv6 address needs brackets");  // which tell its end from the port
     }
-    if (host.empty()) return std::nullopt;
+    if (host.empty()) return problem("the host is missing");
     return HostAndPort{std::string(host), static_cast<std::uint16_t>(*port)};
 }
 
@@ -50,6 +57,18 @@ std::string address_text(const std::string& host, std::uint16_t port) {
 std::string url_text(const http::ServerOptions& options, const std::string& host,
                      std::uint16_t port) {
     return (options.tls.is_given() ? "https://" : "http://") + address_text(host, port);
+}
+
+Result<std::string> read_bytes(const std::string& path) {
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    if (std::filesystem::is_directory(path)) {
+        errno = EISDIR;
+    } else if (file.is_open()) {
+        std::string bytes{std::istreambuf_iterator<char>(file), {}};
+        if (!file.bad()) return bytes;
+    }
+    return Error{ErrorCode::unavailable, std::strerror(errno == 0 ? EIO : errno), ""};
 }
 
 std::optional<bool> parse_flag(std::string_view text) {

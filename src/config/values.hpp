@@ -44,7 +44,7 @@ struct HostAndPort {
 // "127.0.0.1:7070", "localhost:0", "[::1]:7070".
 inline constexpr const char* listen_form =
     "an address such as \"127.0.0.1:7070\" or \"[::1]:7070\"";
-std::optional<HostAndPort> parse_listen(std::string_view text);
+Result<HostAndPort> parse_listen(std::string_view text);  // its error says which part is wrong
 
 // The same the other way round.
 std::string address_text(const std::string& host, std::uint16_t port);
@@ -58,6 +58,9 @@ inline constexpr const char* rate_form =
     "a rate such as \"100/s\", \"600/min\" or \"1000/h\", or \"0\"";
 std::optional<http::CallerLimits::Rate> parse_rate(std::string_view text);
 std::string rate_text(const http::CallerLimits::Rate& rate);
+
+// The bytes of the file, or the system's reason why it cannot be read.
+Result<std::string> read_bytes(const std::string& path);
 
 // true, 1, yes, on, or false, 0, no, off, in any case.
 std::optional<bool> parse_flag(std::string_view text);

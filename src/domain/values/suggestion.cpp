@@ -32,7 +32,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 const std::string* nearest(std::string_view unknown, const std::vector<std::string>& known) {
     const std::string* found = nullptr;
-    std::size_t distance = std::max<std::size_t>(2, unknown.size() / 3) + 1;
+    std::size_t distance =
+        std::max<std::size_t>(unknown.size() < 4 ? 1 : 2, unknown.size() / 3) + 1;
     for (const std::string& name : known) {
         const std::size_t apart = edit_distance(unknown, name);
         if (apart >= distance) continue;
