@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "domain/values/json_text.hpp"
 #include "infrastructure/system/boot_clock.hpp"
 #include "infrastructure/system/log.hpp"
 
@@ -171,9 +170,8 @@ void Committer::log_health(const std::string& failure) {
     if (failure.empty() == last_failure_.empty()) return;
     last_failure_ = failure;
     if (failure.empty()) return log::info("the store answers again");
-    std::string fields = R"("error":)";
-    append_json_string(fields, failure);
-    log::error("the store does not answer; requests get 503 until it does", fields);
+    log::error("the store does not answer; requests get 503 until it does",
+               log::field("error", failure));
 }
 
 void Committer::log_space(StoreSpace space) {
@@ -195,11 +193,8 @@ void Committer::log_duties(const std::vector<DutyRun>& runs) {
     for (const DutyRun& run : runs) {
         std::string& last = failed_duties_[run.duty];
         if (std::exchange(last, run.error) == run.error || run.error.empty()) continue;
-        std::string fields = R"("duty":)";
-        append_json_string(fields, run.duty);
-        fields += R"(,"error":)";
-        append_json_string(fields, run.error);
-        log::warn("a duty has failed; it is tried again", fields);
+        log::warn("a duty has failed; it is tried again",
+                  log::field("duty", run.duty) + ',' + log::field("error", run.error));
     }
 }
 

@@ -1,6 +1,5 @@
 #include "infrastructure/commit/reader_pool.hpp"
 
-#include "domain/values/json_text.hpp"
 #include "infrastructure/system/log.hpp"
 
 namespace sluice {
@@ -43,9 +42,8 @@ bool ReaderPool::run(std::function<Delivery(JobReader&)> work) {
 void ReaderPool::note_health(const std::string& failure) {
     if (fails_.exchange(!failure.empty()) == !failure.empty()) return;
     if (failure.empty()) return log::info("the store answers questions again");
-    std::string fields = R"("error":)";
-    append_json_string(fields, failure);
-    log::error("the store does not answer questions; they get 503 until it does", fields);
+    log::error("the store does not answer questions; they get 503 until it does",
+               log::field("error", failure));
 }
 
 void ReaderPool::serve() {

@@ -8,7 +8,6 @@
 #include <fstream>
 #include <iterator>
 
-#include "domain/values/json_text.hpp"
 #include "infrastructure/jwt/jwks_fetch.hpp"
 #include "infrastructure/jwt/jwks_source.hpp"
 #include "infrastructure/system/log.hpp"
@@ -17,11 +16,7 @@ namespace sluice {
 namespace {
 
 std::string log_fields(std::string_view source, std::string_view why) {
-    std::string fields = "\"jwks\":";
-    append_json_string(fields, source);
-    fields += ",\"why\":";
-    append_json_string(fields, why);
-    return fields;
+    return log::field("jwks", source) + ',' + log::field("why", why);
 }
 
 // Reads at most one byte more than is allowed, which is enough to see that the file is too large.

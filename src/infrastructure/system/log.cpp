@@ -69,12 +69,17 @@ void open(Level level, bool as_json) {
     spdlog::set_default_logger(std::move(logger));
 }
 
+std::string field(std::string_view name, std::string_view value) {
+    std::string out = fmt::format("\"{}\":", name);
+    append_json_string(out, value);
+    return out;
+}
+
 void write(Level level, std::string_view message, std::string_view fields) {
     if (!spdlog::default_logger_raw()->should_log(to_spdlog(level))) return;
     std::string line;
     if (speaks_json) {
-        line = R"("message":)";
-        append_json_string(line, message);
+        line = field("message", message);
         if (!fields.empty()) line.append(",").append(fields);
     } else {
         append_on_one_line(line, message);

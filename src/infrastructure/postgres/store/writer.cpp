@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <thread>
 
-#include "domain/values/json_text.hpp"
 #include "infrastructure/postgres/connection/deadline_clock.hpp"
 #include "infrastructure/postgres/schema/write_queries.hpp"
 #include "infrastructure/system/log.hpp"
@@ -43,12 +42,10 @@ std::int64_t settled_count(Writer& writer, std::int64_t owner) {
 }  // namespace
 
 void stop_without_seat(const std::string& why) {
-    std::string fields = R"("error":)";
-    append_json_string(fields, why);
     log::error(
         "this node did not renew its seat in the database for two minutes, and another one took "
         "it; the process ends: start it again, and it takes a new seat",
-        fields);
+        log::field("error", why));
     std::_Exit(EXIT_FAILURE);
 }
 

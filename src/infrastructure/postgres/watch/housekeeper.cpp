@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "domain/values/json_text.hpp"
 #include "infrastructure/postgres/schema/table_rows.hpp"
 #include "infrastructure/postgres/schema/windows.hpp"
 #include "infrastructure/postgres/schema/write_queries.hpp"
@@ -243,9 +242,8 @@ void Housekeeper::log_failure(const std::string& failure) {
         if (stop_) return;
     }
     if (std::exchange(last_failure_, failure) == failure) return;
-    std::string fields = R"("error":)";
-    append_json_string(fields, failure);
-    log::warn("the tables could not be looked after; it is tried again", fields);
+    log::warn("the tables could not be looked after; it is tried again",
+              log::field("error", failure));
 }
 
 }  // namespace sluice::postgres

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "domain/values/json_text.hpp"
 #include "infrastructure/postgres/cluster/clock_row.hpp"
 #include "infrastructure/postgres/watch/tick.hpp"
 #include "infrastructure/system/boot_clock.hpp"
@@ -39,12 +38,6 @@ constexpr std::string_view insufficient_privilege = "42501";
 // sessions.
 std::string watch_settings(const SchemaName& schema) {
     return "LISTEN " + schema.quoted() + "; SET lock_timeout = '1s'";
-}
-
-std::string error_field(const std::string& error) {
-    std::string fields = R"("error":)";
-    append_json_string(fields, error);
-    return fields;
 }
 
 }  // namespace
@@ -204,9 +197,9 @@ void Watch::look_at_others() {
         }
         looks_.add(now);
         for (const SilentNode& node : ended) {
-            std::string fields = fmt::format(R"("sessions":{},"node":)", node.sessions);
-            append_json_string(fields, node.name);
-            log::warn("a node fell silent: its sessions in the database were ended", fields);
+            log::warn(
+                "a node fell silent: its sessions in the database were ended",
+                fmt::format(R"("sessions":{},{})", node.sessions, log::field("node", node.name)));
         }
         said_that_it_may_not_end_ = false;
     } catch (const Refused& refused) {
@@ -215,7 +208,7 @@ void Watch::look_at_others() {
         log::warn(
             "a node fell silent, and its sessions in the database cannot be ended: have all nodes "
             "use one role, or grant pg_signal_backend",
-            error_field(refused.what()));
+            log::field("error", refused.what()));
     }
 }
 
@@ -277,7 +270,7 @@ void Watch::lose_connection(const std::string& why) {
     listening_ = false;
     connection_.reset();
     if (!std::exchange(said_that_it_is_lost_, true)) {
-        log::warn("the watch has lost the database; it tries again", error_field(why));
+        log::warn("the watch has lost the database; it tries again", log::field("error", why));
     }
     pause_ = std::clamp(pause_, shortest_pause, longest_pause);
     rest(pause_);
@@ -305,7 +298,7 @@ void Watch::leave() {
         if (had_duty) leave_duty(*connection_, cluster_.owner, cluster_.time.now());
     } catch (const std::runtime_error& failure) {
         log::warn("the duty could not be given up; others take it in a moment",
-                  error_field(failure.what()));
+                  log::field("error", failure.what()));
     }
 }
 
