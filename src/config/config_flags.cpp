@@ -67,6 +67,11 @@ void add_config_flags(cli::Command& command, ConfigFlags& flags) {
     add_flag_of(command, flags, "runner.concurrency");
 }
 
+void add_serve_flags(cli::Command& command, ConfigFlags& flags) {
+    add_config_flags(command, flags);
+    command.add_flag("--no-auth", &flags.no_auth, flag_help("no_auth"));
+}
+
 Config make_config(const ConfigFlags& flags) {
     Config config = value_or_throw(load_config_file(flags.config, environment));
     for (const SettingFlag& setting : setting_flags) {

@@ -21,6 +21,7 @@ struct ConfigFlags {
 };
 
 void add_config_flags(cli::Command& command, ConfigFlags& flags);
+void add_serve_flags(cli::Command& command, ConfigFlags& flags);  // also --no-auth
 void add_store_flag(cli::Command& command, ConfigFlags& flags);
 void add_schema_flags(cli::Command& command,
                       ConfigFlags& flags);  // for a store that is an argument

@@ -22,8 +22,7 @@ void add_engine_commands(cli::Command& program) {
     cli::Command& command = program.add_command("serve", "Run an engine");
     ConfigFlags& flags =
         command.runs(+[](const ConfigFlags& given) { return serve(make_config(given), false); });
-    add_config_flags(command, flags);
-    command.add_flag("--no-auth", &flags.no_auth, flag_help("no_auth"));
+    add_serve_flags(command, flags);
     command.set_footer(
         "Examples:\n"
         "  sluice serve --no-auth --store sqlite:jobs/sluice.db\n"

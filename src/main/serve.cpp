@@ -19,7 +19,6 @@
 
 #include "application/engine/duties.hpp"
 #include "config/values.hpp"
-#include "domain/values/json_text.hpp"
 #include "infrastructure/commit/reader_pool.hpp"
 #include "infrastructure/system/log.hpp"
 #include "infrastructure/system/metrics.hpp"
@@ -63,12 +62,8 @@ void open_log(const Config& config) {
 }
 
 std::string start_fields(const std::string& address, const Config& config, bool is_new_store) {
-    std::string fields = R"("address":)";
-    append_json_string(fields, address);
-    fields += R"(,"store":)";
-    append_json_string(fields, shown_store(config.store));
-    fields += is_new_store ? R"(,"new_store":true)" : R"(,"new_store":false)";
-    return fields;
+    return fmt::format(R"({},{},"new_store":{})", log::field("address", address),
+                       log::field("store", shown_store(config.store)), is_new_store);
 }
 
 // The name by which this program was started, for commands to paste.
@@ -108,9 +103,10 @@ void print_welcome(const std::string& address, const Config& config) {
                "    {} run demo.flaky --follow{}\n"
                "    {} job list{}\n"
                "\n"
-               "  Ctrl-C stops it; nothing is lost.\n\n",
+               "  Ctrl-C stops it; {}.\n\n",
                SLUICE_VERSION, address, shown_store(config.store), executed_types(config),
-               program_name(), flag, program_name(), flag, program_name(), flag);
+               program_name(), flag, program_name(), flag, program_name(), flag,
+               config.store == "memory:" ? "memory: keeps nothing" : "nothing is lost");
 }
 
 void observe(Metrics& metrics, const http::RequestRecord& record) {
@@ -155,15 +151,10 @@ void report_for_the_dead(http::Server& server, EngineCore& core, const Config& c
         [&core, owed = std::move(owed)] { core.commands().post<Report>(owed, [](auto) {}); });
 }
 
-std::string error_field(const std::string& error) {
-    std::string field = R"("error":)";
-    append_json_string(field, error);
-    return field;
-}
-
 void warn_of_certificate(const http::Server& server) {
     const auto complaint = server.tls_identity()->complaint(std::chrono::system_clock::now());
-    if (complaint) log::warn("clients will not trust the certificate", error_field(*complaint));
+    if (complaint)
+        log::warn("clients will not trust the certificate", log::field("error", *complaint));
 }
 
 void reload_certificate(http::Server& server) {
@@ -173,7 +164,7 @@ void reload_certificate(http::Server& server) {
         warn_of_certificate(server);
     } catch (const std::runtime_error& error) {
         log::error("certificate and key were not read again; the old ones stay in use",
-                   error_field(error.what()));
+                   log::field("error", error.what()));
     }
 }
 

@@ -1,14 +1,17 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <stdexcept>
 
 #include "config/config_flags.hpp"
 #include "config/show.hpp"
 #include "interfaces/http/server/tls_identity.hpp"
 #include "json/json_writer.hpp"
 #include "operator/commands.hpp"
+#include "operator/serve_access.hpp"
 
 namespace sluice {
 namespace {
@@ -59,8 +62,10 @@ int show(const ShowFlags& flags) {
 
 int check(const ConfigFlags& flags) {
     const Config config = make_config(flags);
+    const std::vector<std::string> problems = start_problems(config);
+    if (!problems.empty()) throw std::runtime_error(fmt::format("{}", fmt::join(problems, "\n")));
     if (config.server.tls.is_given()) {
-        const http::TlsIdentity identity(config.server.tls);  // throws with what is wrong
+        const http::TlsIdentity identity(config.server.tls);
         const auto complaint = identity.complaint(std::chrono::system_clock::now());
         if (complaint) fmt::print(stderr, "warning: {}\n", *complaint);
     }
@@ -79,7 +84,7 @@ void add_config_commands(cli::Command& program) {
     cli::Command& show_command =
         group.add_command("show", "Every setting, its value, and where that comes from");
     ShowFlags& shown = show_command.runs(show);
-    add_config_flags(show_command, shown.config);
+    add_serve_flags(show_command, shown.config);
     show_command.add_flag("--all", &shown.all, "Also the job types that are as they come");
     show_command.add_flag("--json", &shown.json, "As one JSON document");
     show_command.set_footer(
@@ -91,7 +96,7 @@ void add_config_commands(cli::Command& program) {
     cli::Command& check_command =
         group.add_command("check", "Whether the configuration can be used; says every mistake");
     ConfigFlags& checked = check_command.runs(check);
-    add_config_flags(check_command, checked);
+    add_serve_flags(check_command, checked);
     check_command.set_footer(
         "Examples:\n"
         "  sluice config check");

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 #include "client/link/http.hpp"
 #include "config/config_flags.hpp"
@@ -86,9 +87,6 @@ void look_at_store(const Config& config, Findings& out) {
     } else if (config.store == "memory:") {
         out.doubtful("store", "memory: keeps nothing when the engine stops",
                      "use --store sqlite:PATH for jobs that must not be lost");
-    } else {
-        out.bad("store", shown_store(config.store) + " is no store that this version knows",
-                "use sqlite:PATH or postgres://USER:PASSWORD@HOST:5432/DATABASE");
     }
 }
 
@@ -103,10 +101,15 @@ void look_at_rows(const Config& config, Findings& out) {
     int named = 0;
     const auto look_at = [&](const Job& job) {
         if (job.damage.empty() || ++named > jobs_named_max) return;
-        out.bad(
-            "jobs", fmt::format("{}: its stored {} is damaged", to_text(job.spec->id), job.damage),
-            "it fails with JOB_DAMAGED when a worker asks for it: cancel it, submit it anew, and "
-            "look for what wrote to the store; sluice audit verify looks at all jobs");
+        const std::string fate =
+            is_final(job.now.state) ? "it has ended and stays as it is"
+                                    : "it fails with JOB_DAMAGED when a worker asks for it: cancel "
+                                      "it and submit it anew";
+        out.bad("jobs",
+                fmt::format("{}: its stored {} is damaged", to_text(job.spec->id), job.damage),
+                fate +
+                    "; find out which program wrote to the store; sluice audit verify looks at all "
+                    "jobs");
     };
     JobId before = newest;
     for (int looked_at = 0; looked_at < jobs_looked_at; looked_at += jobs_page) {
@@ -168,8 +171,8 @@ void look_at_tls(const Config& config, Findings& out) {
         } else {
             out.good("tls", "certificate and key belong together");
         }
-    } catch (const std::runtime_error& error) {
-        out.bad("tls", error.what(), "correct tls.certificate and tls.key");
+    } catch (const std::runtime_error&) {
+        // Named among the settings that keep the engine from starting.
     }
     struct stat key {};
     if (stat(files.key.c_str(), &key) == 0 && (key.st_mode & (S_IWGRP | S_IRWXO)) != 0) {
@@ -302,7 +305,10 @@ int examine(const DoctorFlags& flags) {
         look_at_executors(config, findings);
         if (flags.production) look_at_production(config, findings);
     } catch (const std::runtime_error& error) {
-        findings.bad("configuration", error.what(), "correct it; sluice config check looks again");
+        std::istringstream mistakes(error.what());
+        for (std::string mistake; std::getline(mistakes, mistake);) {
+            findings.bad("configuration", mistake, "correct it; sluice config check looks again");
+        }
     }
     if (flags.json) {
         print_json(findings);
@@ -322,8 +328,9 @@ void add_doctor_command(cli::Command& program) {
     cli::Command& command =
         program.add_command("doctor", "Look for what could go wrong on this machine");
     DoctorFlags& flags = command.runs(examine);
-    add_config_flags(command, flags.config);
-    command.add_flag("--production", &flags.production, "Also what only development may have");
+    add_serve_flags(command, flags.config);
+    command.add_flag("--production", &flags.production,
+                     "Also report what is fit for development only");
     command.add_flag("--json", &flags.json, "As one JSON document");
     command.set_footer(
         "Ends with 1 when something is wrong.\n\n"

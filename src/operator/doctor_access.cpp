@@ -31,8 +31,7 @@ void look_at_admins(const Config& config, const std::vector<AccessToken>& tokens
     const bool has_admin = std::any_of(tokens.begin(), tokens.end(), is_overall_admin);
     if (config.admin_token.empty() && !config.jwt && tokens.empty()) {
         out.doubtful("access", "nobody can come in: there is no access token",
-                     "make one: sluice token create NAME --scope orch:admin --all-tenants, with "
-                     "--store; or set SLUICE_ADMIN_TOKEN_FILE");
+                     first_token_advice(config));
     } else if (!config.admin_token.empty() && has_admin) {
         out.doubtful("access", "the first admin token is still set, though there are others now",
                      "take SLUICE_ADMIN_TOKEN or auth.admin_token_file away: that token has no "
@@ -55,15 +54,13 @@ void look_at_expiry(const std::vector<AccessToken>& tokens, Timestamp now, Findi
                  "make new ones with sluice token create, and revoke these when they are replaced");
 }
 
-// Network settings that the engine would refuse at its start, and those that it trusts without a
-// check.
-void look_at_network(const Config& config, Findings& out) {
-    try {
-        check_access(config);
-    } catch (const std::runtime_error& error) {
-        return out.bad("access", error.what(), "correct it: the engine does not start like this");
+// Settings that the engine would refuse at its start, and those that it trusts without a check.
+void look_at_start(const Config& config, Findings& out) {
+    const std::vector<std::string> problems = start_problems(config);
+    for (const std::string& problem : problems) {
+        out.bad("settings", problem, "correct it: the engine does not start like this");
     }
-    if (!config.plaintext) return;
+    if (!problems.empty() || !config.plaintext) return;
     out.doubtful("access", "plaintext lets tokens come in over HTTP",
                  "make sure that only a proxy which speaks TLS can reach the engine");
 }
@@ -71,7 +68,7 @@ void look_at_network(const Config& config, Findings& out) {
 }  // namespace
 
 void look_at_access(const Config& config, Findings& out) {
-    look_at_network(config, out);
+    look_at_start(config, out);
     if (config.no_auth) {
         return out.good("access", "everybody on this machine may do everything (no_auth)");
     }

@@ -9,7 +9,6 @@
 #include <thread>
 #include <utility>
 
-#include "domain/values/json_text.hpp"
 #include "infrastructure/memory/memory_store.hpp"
 #include "infrastructure/postgres/schema/former_schema.hpp"
 #include "infrastructure/postgres/schema/migrations.hpp"
@@ -34,19 +33,10 @@ constexpr std::chrono::milliseconds database_pause{250};
 
 std::filesystem::path sqlite_path(const std::string& url) {
     if (!url.starts_with(sqlite_scheme) || url.size() == sqlite_scheme.size()) refuse(url);
-    return url.substr(sqlite_scheme.size());
-}
-
-std::filesystem::path existing_path(const std::string& url) {
-    if (url == "memory:") {
-        throw std::runtime_error(
-            "memory: keeps nothing to look into; give sqlite:PATH or postgres://…");
-    }
-    std::filesystem::path path = sqlite_path(url);
-    if (!std::filesystem::exists(path)) {
-        throw std::runtime_error(fmt::format("there is no store at {}", path.string()));
-    }
-    return path;
+    const std::filesystem::path path = url.substr(sqlite_scheme.size());
+    if (!std::filesystem::is_directory(path)) return path;
+    throw std::runtime_error(fmt::format("{} is a directory; name a file in it, such as sqlite:{}",
+                                         path.string(), (path / "sluice.db").string()));
 }
 
 postgres::ConnectOptions connect_options(const Config& config) {
@@ -76,6 +66,22 @@ bool has_any(const std::vector<MigrationStatus>& steps) {
 
 }  // namespace
 
+void check_store_url(const std::string& url) {
+    if (!is_postgres(url) && url != "memory:") sqlite_path(url);
+}
+
+std::filesystem::path existing_path(const std::string& url) {
+    if (url == "memory:") {
+        throw std::runtime_error(
+            "memory: keeps nothing to look into; give sqlite:PATH or postgres://…");
+    }
+    std::filesystem::path path = sqlite_path(url);
+    if (!std::filesystem::exists(path)) {
+        throw std::runtime_error(fmt::format("there is no store at {}", path.string()));
+    }
+    return path;
+}
+
 // Reports the wait once. A failure that cannot pass, such as a wrong password, is not waited for.
 void await_database(const Config& config) {
     const auto end = std::chrono::steady_clock::now() + database_patience;
@@ -90,9 +96,8 @@ void await_database(const Config& config) {
                                                      unavailable.what()));
             }
             if (std::exchange(has_said, true)) continue;
-            std::string fields = R"("error":)";
-            append_json_string(fields, unavailable.what());
-            log::warn("the database does not answer yet; trying again for a while", fields);
+            log::warn("the database does not answer yet; trying again for a while",
+                      log::field("error", unavailable.what()));
         }
     }
 }

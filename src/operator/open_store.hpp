@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,12 @@ namespace sluice {
 // reserve stays as it is.
 std::unique_ptr<Store> open_store(const std::string& url, Timestamp now,
                                   std::optional<std::size_t> reserve = std::nullopt);
+
+// Throws unless this is the form of a store's URL. Asks no store.
+void check_store_url(const std::string& url);
+
+// The file of a store on SQLite, which must exist.
+std::filesystem::path existing_path(const std::string& url);
 
 // Waits half a minute for a database that does not answer: an engine may be started together with
 // it, or while it fails over.

@@ -5,11 +5,13 @@
 #include <stdexcept>
 
 #include "application/access/access_tokens.hpp"
-#include "domain/values/json_text.hpp"
+#include "infrastructure/jwt/jwks_source.hpp"
 #include "infrastructure/system/log.hpp"
 #include "infrastructure/system/random_secret.hpp"
 #include "infrastructure/system/system_clock.hpp"
 #include "interfaces/http/dispatch/routes.hpp"
+#include "interfaces/http/server/server_options.hpp"
+#include "operator/open_store.hpp"
 
 namespace sluice {
 namespace {
@@ -26,8 +28,8 @@ void check_access(const Config& config) {
     if (is_loopback(config.server.host)) return;
     if (config.no_auth) {
         throw std::runtime_error(fmt::format(
-            "--no-auth is accepted on loopback only, and {} is not: listen on 127.0.0.1, or leave "
-            "--no-auth out and make access tokens",
+            "no_auth lets everybody in, which is accepted on loopback only, and {} is not: listen "
+            "on 127.0.0.1, or run sluice serve without no_auth and make access tokens",
             config.server.host));
     }
     if (config.server.tls.is_given() || config.plaintext) return;
@@ -51,13 +53,40 @@ std::unique_ptr<CjoseJwtVerifier> open_jwts(const Config& config) {
     return *std::move(verifier);
 }
 
+std::vector<std::string> start_problems(const Config& config) {
+    log::open(log::Level::error, false);
+    const bool reads_keys = config.jwt && !is_jwks_url(config.jwt->jwks);
+    std::vector<std::string> problems;
+    const auto note = [&](const auto& check) {
+        try {
+            check();
+        } catch (const std::runtime_error& error) {
+            problems.emplace_back(error.what());
+        }
+    };
+    note([&] { check_store_url(config.store); });
+    note([&] { check_access(config); });
+    note([&] { http::listening_address(config.server.host); });
+    note([&] { http::gate_rules(config.server); });
+    if (config.server.tls.is_given()) note([&] { http::TlsIdentity(config.server.tls); });
+    if (reads_keys) note([&] { open_jwts(config); });
+    return problems;
+}
+
+std::string first_token_advice(const Config& config) {
+    const std::string by_file = "start the engine with SLUICE_ADMIN_TOKEN_FILE";
+    if (config.store == "memory:") return by_file;
+    return fmt::format(
+        "stop the engine, make one with: sluice token create NAME --scope orch:admin --all-tenants "
+        "--store {}, and start it again; or {}",
+        shown_store(config.store), by_file);
+}
+
 // Warns when there is no token yet, so that no caller is let in.
 void warn_without_tokens(const Config& config, Store& store) {
     if (config.no_auth || config.jwt || !config.admin_token.empty()) return;
     if (!list_tokens(store.reader()->entities(), operator_caller, "").empty()) return;
-    log::warn(
-        "nobody can come in: there is no access token yet. Set SLUICE_ADMIN_TOKEN, or make one "
-        "with \"sluice token create\" and --store, and start again");
+    log::warn("nobody can come in: there is no access token yet; " + first_token_advice(config));
 }
 
 void seal_leases(CommandQueue& commands, http::LeaseSeal& seal) {
@@ -78,13 +107,10 @@ void log_denial(const Caller& caller, const http::Route& route) {
     constexpr int denials_max = 10;
     thread_local http::RateLimit limit(denials_max, std::chrono::seconds(1));
     if (!limit.take("", SystemClock().now()).is_allowed) return;
-    std::string fields = R"("caller":)";
-    append_json_string(fields, actor_name(caller));
-    fields += R"(,"tenant":)";
-    append_json_string(fields, caller.tenant);
-    fields += fmt::format(R"(,"call":"{} {}","needs":"{}")", http::to_text(route.verb),
-                          route.pattern, http::describe(route.right));
-    log::warn("denied", fields);
+    log::warn("denied", fmt::format(R"({},{},"call":"{} {}","needs":"{}")",
+                                    log::field("caller", actor_name(caller)),
+                                    log::field("tenant", caller.tenant), http::to_text(route.verb),
+                                    route.pattern, http::describe(route.right)));
 }
 
 }  // namespace sluice

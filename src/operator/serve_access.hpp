@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "application/ports/command_queue.hpp"
 #include "application/ports/store.hpp"
@@ -17,10 +19,17 @@ namespace sluice {
 // the right that it needs.
 void check_access(const Config& config);
 
+// All for which serve would refuse to start, as far as no store, no port and no other machine is
+// asked. To be called once: it closes the log to all but errors.
+std::vector<std::string> start_problems(const Config& config);
+
 http::Access::Settings access_settings(const Config& config);
 
 // Nothing when no JSON Web Tokens are believed.
 std::unique_ptr<CjoseJwtVerifier> open_jwts(const Config& config);
+
+// How the first token is made for the store of this configuration.
+std::string first_token_advice(const Config& config);
 
 // Warns when there is no token yet, so that no caller is let in.
 void warn_without_tokens(const Config& config, Store& store);

@@ -26,7 +26,11 @@ int verify(const ConfigFlags& flags) {
     for (const HistoryBreak& found : result.breaks) {
         fmt::print(stderr, "{} event {}: {}\n", subject_of(found), found.seq, found.what);
     }
-    if (!result.breaks.empty()) return cli::exit_conflict;
+    if (const std::size_t breaks = result.breaks.size(); breaks > 0) {
+        fmt::print(stderr, "{}{} broken; docs/operations.md (Damaged rows) says what to do\n",
+                   breaks < breaks_max ? "" : "at least ", breaks);
+        return cli::exit_conflict;
+    }
     fmt::print("{} jobs, {} events, {} entities with {} events: every chain holds\n", result.jobs,
                result.events, result.entities, result.entity_events);
     if (result.partly_covered > 0) {
@@ -193,17 +197,19 @@ int export_history(const ExportFlags& flags) {
 
 int show_migrations(const ConfigFlags& flags) {
     const auto steps = store_migrations(make_config(flags));
-    bool is_current = true;
+    bool is_current = true, is_there = false;
     for (const auto& step : steps) {
         const char* state = !step.matches ? "differs" : step.applied_at ? "applied" : "pending";
         fmt::print("{:<20}  {:<8}  {}\n", step.name, state,
                    step.applied_at ? to_rfc3339(*step.applied_at) : "-");
         is_current = is_current && step.matches && step.applied_at;
+        is_there = is_there || step.applied_at;
     }
     if (is_current) return EXIT_SUCCESS;
-    fmt::print(stderr,
-               "the store and this version differ: sluice migrate up applies what is "
-               "pending; a step that differs belongs to another version\n");
+    fmt::print(stderr, "{}\n",
+               is_there ? "the store and this version differ: sluice migrate up applies what is "
+                          "pending; a step that differs belongs to another version"
+                        : "there is no store yet; the first engine makes it");
     return cli::exit_conflict;
 }
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <stdexcept>
 
 #include "config/config_flags.hpp"
@@ -26,23 +25,12 @@ struct CopyFlags {
     std::string to{};
 };
 
-std::filesystem::path source_path(const std::string& url) {
-    const std::string path = url.starts_with(sqlite_scheme) ? url.substr(sqlite_scheme.size()) : "";
-    if (path.empty()) {
-        throw std::runtime_error(
-            fmt::format("cannot copy from {}: the source must be sqlite:PATH", shown_store(url)));
-    }
-    if (!std::filesystem::exists(path)) {
-        throw std::runtime_error(fmt::format("there is no store at {}", path));
-    }
-    return path;
-}
-
-void check_target(const std::string& url) {
-    if (is_postgres(url)) return;
-    throw std::runtime_error(fmt::format(
-        "cannot copy to {}: the target must be postgres://USER:PASSWORD@HOST:5432/DATABASE",
-        shown_store(url)));
+void check_direction(const std::string& from, const std::string& to) {
+    if (from.starts_with(sqlite_scheme) && is_postgres(to)) return;
+    throw std::runtime_error(
+        fmt::format("cannot copy from {} to {}: the source must be sqlite:PATH, and the target "
+                    "postgres://USER:PASSWORD@HOST:5432/DATABASE",
+                    shown_store(from), shown_store(to)));
 }
 
 // One line on a terminal that is written over; nothing elsewhere.
@@ -63,11 +51,11 @@ class Progress {
 };
 
 int copy(const CopyFlags& flags) {
-    check_target(flags.to);
+    check_direction(flags.from, flags.to);
     ConfigFlags chosen = flags.config;
     chosen.store = flags.to;
     const Config config = make_config(chosen);
-    sqlite::StoppedStore source(source_path(flags.from));
+    sqlite::StoppedStore source(existing_path(flags.from));
     Imported copied;
     {
         const Progress progress;
@@ -76,8 +64,9 @@ int copy(const CopyFlags& flags) {
             [&](ImportStage stage, const auto& sums) { progress.show(stage, sums); });
     }
     fmt::print(
-        "{} jobs, {} events, {} log lines, {} idempotency keys, {} entities, {} of their events: "
-        "copied to {}, compared, every chain holds\n",
+        "{} jobs, {} events, {} log lines, {} idempotency keys, {} entities (access tokens are "
+        "some), {} of "
+        "their events: copied to {}, compared, every chain holds\n",
         copied.jobs, copied.events, copied.lines, copied.requests, copied.entities,
         copied.entity_events, shown_store(flags.to));
     return EXIT_SUCCESS;
@@ -96,8 +85,9 @@ void add_store_commands(cli::Command& program) {
     add_schema_flags(command, flags.config);
     command.set_footer(
         "While no engine runs on either. All or nothing is copied: jobs, history, logs, leases,\n"
-        "idempotency keys and entities. The source stays as it is. Leases get a fresh term, so\n"
-        "that workers go on with their jobs when an engine serves the target in time.\n\n"
+        "idempotency keys and entities, with access tokens. The source stays as it is. Leases get\n"
+        "a fresh term, so that workers go on with their jobs when an engine serves the target in\n"
+        "time.\n\n"
         "Examples:\n"
         "  PGPASSWORD=secret sluice store copy sqlite:sluice.db postgres://sluice@db/sluice");
 }

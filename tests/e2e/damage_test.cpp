@@ -134,6 +134,7 @@ TEST_F(Damage, IsNamedByAuditVerifyAndDoctorAndShownByTheCommandLine) {
     EXPECT_TRUE(has(verified.errors, ids[0])) << verified.errors;
     EXPECT_TRUE(has(verified.errors, ids[2])) << verified.errors;
     EXPECT_FALSE(has(verified.errors, ids[1])) << verified.errors;
+    EXPECT_TRUE(has(verified.errors, "\n2 broken; docs/operations.md")) << verified.errors;
     const Ended seen = run_sluice({"doctor", "--listen", "127.0.0.1:1", "--store", store});
     EXPECT_EQ(seen.code, 1);
     EXPECT_TRUE(has(seen.output, ids[0])) << seen.output;
@@ -145,6 +146,19 @@ TEST_F(Damage, IsNamedByAuditVerifyAndDoctorAndShownByTheCommandLine) {
     const Ended listed = cli({"job", "list"});
     EXPECT_EQ(listed.code, 0) << listed.errors;
     EXPECT_TRUE(has(listed.output, ids[1])) << listed.output;
+}
+
+TEST_F(Damage, OfAJobThatHasEndedIsNothingToCancel) {
+    const std::string id = submit(1).front();
+    expect_ok(api->succeed(api->claim_one()));
+    cut_payload(0);
+
+    const Ended seen = run_sluice({"doctor", "--listen", "127.0.0.1:1", "--store", store});
+
+    EXPECT_EQ(seen.code, 1);
+    EXPECT_TRUE(has(seen.output, id)) << seen.output;
+    EXPECT_TRUE(has(seen.output, "it has ended and stays as it is; find out")) << seen.output;
+    EXPECT_FALSE(has(seen.output, "cancel")) << seen.output;
 }
 
 TEST_F(Damage, IsShownByTheOtherContractsInTheirWords) {

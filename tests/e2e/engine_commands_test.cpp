@@ -66,6 +66,37 @@ TEST_F(EngineCommands, ConfigCheckSaysEveryMistake) {
     EXPECT_EQ(run_sluice({"config", "chek"}).code, 2);
 }
 
+TEST_F(EngineCommands, ConfigCheckAndDoctorRefuseWhatServeRefuses) {
+    const auto expect_refused = [&](const std::string& settings, const std::string& what) {
+        const std::string file = write("refused.toml", settings);
+        const Ended served = run_sluice({"serve", "--config", file});
+        EXPECT_EQ(served.code, 1) << settings;
+        EXPECT_TRUE(has(served.errors, what)) << served.errors;
+        const Ended checked = run_sluice({"config", "check", "--config", file});
+        EXPECT_EQ(checked.code, 1) << settings;
+        EXPECT_TRUE(has(checked.errors, what)) << checked.errors;
+        const Ended seen = run_sluice({"doctor", "--config", file});
+        EXPECT_EQ(seen.code, 1) << settings;
+        EXPECT_TRUE(has(seen.output, what)) << seen.output;
+    };
+    const std::string place = "store = \"" + store() + "\"\n";
+    expect_refused(place + "no_auth = true\nlisten = \"0.0.0.0:7401\"\n", "loopback only");
+    expect_refused(place + "listen = \"0.0.0.0:7401\"\n", "plain text");
+    expect_refused(place + "listen = \"example.com:7401\"\nplaintext = true\n",
+                   "not an IP address");
+    expect_refused(place + "allowed_hosts = [\"https://a/b\"]\n", "allowed_hosts");
+    expect_refused("store = \"mysql://x\"\n", "\"mysql://x\" is not a store");
+    expect_refused("store = \"sqlite:/tmp\"\n", "/tmp is a directory; name a file in it");
+    expect_refused(
+        place + "[auth.jwt]\nissuer = \"i\"\naudience = \"a\"\njwks = \"/nonexist.json\"\n",
+        "auth.jwt: /nonexist.json: the file of auth.jwt.jwks cannot be read");
+
+    const std::string two = write("two.toml", "store = \"mysql://x\"\nlisten = \"0.0.0.0:1\"\n");
+    const Ended both = run_sluice({"config", "check", "--config", two});
+    EXPECT_EQ(lines_of(both.errors).size(), 2u) << both.errors;
+    EXPECT_EQ(run_sluice({"config", "check", "--no-auth", "--listen", "0.0.0.0:1"}).code, 1);
+}
+
 TEST_F(EngineCommands, DoctorFindsWhatIsWrong) {
     const Ended good = run_sluice({"doctor", "--listen", "127.0.0.1:1", "--store", store()});
     EXPECT_EQ(good.code, 0) << good.output;
@@ -84,6 +115,11 @@ TEST_F(EngineCommands, DoctorFindsWhatIsWrong) {
     EXPECT_EQ(text(list(parse(bad.output), "findings").at(0), "verdict"), "ok");
 
     EXPECT_EQ(run_sluice({"doctor", "--config", path("none.toml")}).code, 1);
+
+    const std::string mistakes = write("b.toml", "node = -1\ncommitters = 0\n");
+    const Ended two = run_sluice({"doctor", "--config", mistakes});
+    EXPECT_TRUE(has(two.output, "fail  configuration  " + mistakes + ":2: committers"))
+        << two.output;
 }
 
 TEST_F(EngineCommands, DoctorSeesAnEngineThatServes) {
@@ -160,6 +196,19 @@ TEST_F(EngineCommands, DevServesAndRunsTheDemoJobs) {
     dev.send_signal(SIGTERM);
     EXPECT_EQ(dev.wait(Millis(10'000)), 0);
     EXPECT_TRUE(has(dev.errors(), "run demo.hello --data")) << dev.errors();
+    EXPECT_TRUE(has(dev.errors(), "nothing is lost")) << dev.errors();
+}
+
+TEST_F(EngineCommands, DevDoesNotPromiseToKeepWhatIsInMemoryAndServesThisMachineOnly) {
+    Process dev({SLUICE_BINARY, "dev", "--listen", "127.0.0.1:0", "--store", "memory:"});
+    ASSERT_TRUE(dev.read_line(Millis(10'000)));
+    dev.send_signal(SIGTERM);
+    EXPECT_EQ(dev.wait(Millis(10'000)), 0);
+    EXPECT_TRUE(has(dev.errors(), "Ctrl-C stops it; memory: keeps nothing.")) << dev.errors();
+
+    const Ended open = run_sluice({"dev", "--listen", "0.0.0.0:0", "--store", "memory:"});
+    EXPECT_EQ(open.code, 1);
+    EXPECT_FALSE(has(open.errors, "--no-auth")) << open.errors;
 }
 
 class EngineRunner : public EngineCommands {

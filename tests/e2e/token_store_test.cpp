@@ -65,7 +65,12 @@ TEST(SqliteTokens, DoctorSaysWhenNobodyCanComeIn) {
     const auto doctor = [&] {
         return run_sluice({"doctor", "--store", store, "--listen", "127.0.0.1:1"}).output;
     };
+    const std::string advice = "--all-tenants --store " + store + ", and start it again";
     EXPECT_TRUE(has(doctor(), "nobody can come in")) << doctor();
+    EXPECT_TRUE(has(doctor(), advice)) << doctor();
+    const Ended in_memory = run_sluice({"doctor", "--store", "memory:"});
+    EXPECT_FALSE(has(in_memory.output, "token create")) << in_memory.output;
+    EXPECT_TRUE(has(in_memory.output, "SLUICE_ADMIN_TOKEN_FILE")) << in_memory.output;
     created_on(store, {"root", "--scope", "orch:admin", "--all-tenants", "--expires", "5d"});
     EXPECT_TRUE(has(doctor(), "1 access tokens")) << doctor();
     EXPECT_TRUE(has(doctor(), "expire within two weeks: root")) << doctor();
