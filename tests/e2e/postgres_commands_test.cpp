@@ -4,6 +4,7 @@
 #include <csignal>
 #include <fstream>
 
+#include "e2e/change_store.hpp"
 #include "e2e/cli.hpp"
 #include "infrastructure/postgres/connection/connection.hpp"
 #include "support/postgres.hpp"
@@ -47,6 +48,7 @@ TEST_F(PostgresCommands, MigrateADatabaseThatMayBeInUse) {
     const Ended none = on_database({"migrate", "status"});
     EXPECT_EQ(none.code, 6);
     EXPECT_TRUE(has(none.output, "pending")) << none.output;
+    EXPECT_TRUE(has(none.errors, "there is no store yet")) << none.errors;
 
     const Ended up = on_database({"migrate", "up"});
     EXPECT_EQ(up.code, 0) << up.errors;
@@ -217,6 +219,24 @@ TEST_F(PostgresCommands, StoreCopyThatIsKilledLeavesNothing) {
     EXPECT_EQ(ask("SELECT count(*) FROM job"), 0);
     EXPECT_TRUE(eventually([&] { return copy().code == 0; })) << copy().errors;
     EXPECT_EQ(ask("SELECT count(*) FROM job"), 1);
+}
+
+TEST_F(PostgresCommands, StoreCopyBlamesADamagedSource) {
+    {
+        Engine engine(file);
+        Api api(engine.port(), "q");
+        api.submit();
+        expect_ok(api.succeed(api.claim_one()));
+        EXPECT_EQ(engine.stop(), 0);
+    }
+    change_store(file, "UPDATE event SET actor = 'somebody else' WHERE seq = 2");
+
+    const Ended refused = copy();
+
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_TRUE(has(refused.errors, "the source is damaged")) << refused.errors;
+    EXPECT_TRUE(has(refused.errors, "sluice audit verify")) << refused.errors;
+    EXPECT_EQ(ask("SELECT count(*) FROM job"), 0);
 }
 
 TEST_F(PostgresCommands, StoreCopyRefusesWhatItCannotCopy) {

@@ -113,8 +113,9 @@ Wire start(const ConnectOptions& options, const Server& server) {
     if (entry.sqlstate.empty()) {
         throw ConnectionLost(fmt::format("PostgreSQL cannot be reached: {}", entry.text));
     }
-    const std::string text =
-        fmt::format("PostgreSQL lets nobody in: {} ({})", entry.text, entry.sqlstate);
+    const char* const advice = entry.sqlstate == "3D000" ? "; create it: createdb" : "";
+    const std::string text = fmt::format("PostgreSQL refuses the connection: {} ({}){}", entry.text,
+                                         entry.sqlstate, advice);
     if (is_hopeless(entry.sqlstate)) throw std::runtime_error(text);
     throw ConnectionLost(text);
 }

@@ -88,9 +88,10 @@ TEST(PostgresConnect, SaysWhatCanNeverWork) {
 
     EXPECT_FALSE(no_database.is_lost);
     EXPECT_EQ(no_database.text,
-              "PostgreSQL lets nobody in: database \"nowhere\" does not exist (3D000)");
+              "PostgreSQL refuses the connection: database \"nowhere\" does not exist (3D000); "
+              "create it: createdb");
     EXPECT_FALSE(no_entry.is_lost);
-    EXPECT_EQ(no_entry.text, "PostgreSQL lets nobody in: role \"" + name +
+    EXPECT_EQ(no_entry.text, "PostgreSQL refuses the connection: role \"" + name +
                                  "\" is not permitted to log in (28000)");
     connection.execute("DROP ROLE " + name);
 }

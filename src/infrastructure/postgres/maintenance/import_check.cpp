@@ -21,6 +21,14 @@ SELECT (SELECT count(*) FROM job), (SELECT count(*) FROM event),
     throw std::runtime_error("the copy is not the same as its source, and is given up: " + what);
 }
 
+// `copy` is where the history of the copy breaks; `source`, where that of its source does, if so.
+[[noreturn]] void fail_chain(const HistoryBreak& copy, const std::optional<HistoryBreak>& source) {
+    const std::string what = fmt::format("{} event {}: {}", subject_of(copy), copy.seq, copy.what);
+    if (!source) fail(what);
+    throw std::runtime_error("the source is damaged, and nothing is copied: " + what +
+                             "; sluice audit verify --store FROM names all that is damaged");
+}
+
 void check_counts(Connection& connection, const Imported& copied) {
     const Result counted = connection.ask(count_all);
     Row row(counted, 0);
@@ -50,10 +58,9 @@ void check_lines(JobReader& source, JobReader& copy, JobId job) {
     }
 }
 
-void check_chain(JobReader& copy, const Job& job, std::int64_t& events) {
+void check_chain(JobReader& source, JobReader& copy, const Job& job, std::int64_t& events) {
     const std::optional<HistoryBreak> broken = verify_job(copy, job, events);
-    if (!broken) return;
-    fail(fmt::format("job {} event {}: {}", to_text(broken->job), broken->seq, broken->what));
+    if (broken) fail_chain(*broken, verify_job(source, job, events));
 }
 
 void check_entity_events(EntityReader& source, EntityReader& copy, const EntityKey& key) {
@@ -67,12 +74,11 @@ void check_entity_events(EntityReader& source, EntityReader& copy, const EntityK
     }
 }
 
-void check_chain(EntityReader& copy, const Entity& entity) {
+void check_chain(EntityReader& source, EntityReader& copy, const Entity& entity) {
     std::int64_t events = 0;
     bool covered = true;
     const std::optional<HistoryBreak> broken = verify_entity(copy, entity, events, covered);
-    if (!broken) return;
-    fail(fmt::format("{} event {}: {}", subject_of(*broken), broken->seq, broken->what));
+    if (broken) fail_chain(*broken, verify_entity(source, entity, events, covered));
 }
 
 void check_entities(EntityReader& source, EntityReader& copy) {
@@ -85,7 +91,7 @@ void check_entities(EntityReader& source, EntityReader& copy) {
         if (entities.empty()) return;
         for (const Entity& entity : entities) {
             check_entity_events(source, copy, entity.key);
-            check_chain(copy, entity);
+            check_chain(source, copy, entity);
         }
         before = entities.back().number;
     }
@@ -103,7 +109,7 @@ void check_jobs(JobReader& source, JobReader& copy,
             if (copies[i] != jobs[i]) fail(fmt::format("job {} differs", to_text(ids[i])));
             if (copies[i]->now.log_seq > 0) check_lines(source, copy, ids[i]);
             checked.lines += copies[i]->now.log_seq;
-            check_chain(copy, *copies[i], checked.events);
+            check_chain(source, copy, *copies[i], checked.events);
         }
         checked.jobs += static_cast<std::int64_t>(ids.size());
         on_page(checked);
