@@ -31,8 +31,9 @@ mkdir -p "$clone/build"
 ln -s "$binary" "$clone/build/sluice"
 cd "$clone" || exit 1
 
-# A port of its own, and a home without history. Commands find the engine by SLUICE_SERVER.
-port=$((20000 + RANDOM % 20000))
+# A port of its own, which is none that the system hands out to tests beside this one, and a home
+# without history. Commands find the engine by SLUICE_SERVER.
+port=$((30000 + RANDOM % 2700))
 export SLUICE_LISTEN=127.0.0.1:$port SLUICE_SERVER=http://127.0.0.1:$port
 export HOME=$folder/home PATH=$clone/build:$PATH NO_COLOR=1
 unset XDG_STATE_HOME SLUICE_CONFIG SLUICE_STORE SLUICE_TOKEN
@@ -72,7 +73,8 @@ started=$(now_ms)
 build/sluice dev >"$folder/log" 2>"$folder/welcome" &
 engine=$!
 until build/sluice job list >/dev/null 2>&1; do
-    (($(now_ms) - started < 30000)) || { fail "sluice dev is not ready after 30 s"; exit 1; }
+    (($(now_ms) - started < 30000)) ||
+        { fail "sluice dev is not ready after 30 s: $(tail -n 5 "$folder/log" "$folder/welcome")"; exit 1; }
     sleep 0.05
 done
 ready=$(now_ms)
