@@ -15,7 +15,7 @@ namespace sluice {
 enum class Scope : unsigned {
     read = 1,      // jobs and entities
     operate = 2,   // submit, cancel, replay, change entities; and read
-    quota = 4,     // change quotas and limits
+    quota = 4,     // change quotas and limits; and read
     backfill = 8,  // rebuild past data
     admin = 16,    // everything
     work = 32,     // claim jobs and report on them
@@ -34,11 +34,10 @@ class Scopes {
 
     constexpr void add(Scope scope) { bits_ |= static_cast<unsigned>(scope); }
 
-    // Whether the scope is allowed: an admin may do everything, and a caller with `operate` may
-    // read.
+    // Whether the scope is allowed: an admin may do everything, and a caller with `operate` or
+    // `quota` may read.
     constexpr bool allow(Scope scope) const {
-        if (names(Scope::admin) || names(scope)) return true;
-        return scope == Scope::read && names(Scope::operate);
+        return names(Scope::admin) || with_implied().names(scope);
     }
 
     // Whether everything that the others allow is allowed here, too.
@@ -55,7 +54,7 @@ class Scopes {
   private:
     constexpr Scopes with_implied() const {
         Scopes all = *this;
-        if (names(Scope::operate)) all.add(Scope::read);
+        if (names(Scope::operate) || names(Scope::quota)) all.add(Scope::read);
         return all;
     }
 

@@ -155,6 +155,7 @@ struct Job {
 Job accepted(JobSpec spec);
 
 inline constexpr std::string_view lease_expired_code = "LEASE_EXPIRED";
+inline constexpr std::string_view lease_released_code = "LEASE_RELEASED";
 inline constexpr std::string_view job_timeout_code = "JOB_TIMEOUT";
 inline constexpr std::string_view dependency_failed_code = "DEPENDENCY_FAILED";
 inline constexpr std::string_view resource_failed_code = "RESOURCE_FAILED";

@@ -8,19 +8,20 @@
 
 namespace sluice {
 
-// The fields by which a claim can tell jobs apart. Jobs of one lane are interchangeable to every
-// worker.
+// The fields by which claims and limits can tell jobs apart. Jobs of one lane are interchangeable
+// to every worker.
 struct Lane {
     std::string tenant;
     std::string queue;
     std::string type;
     std::vector<std::string> labels{};
+    std::string source{};  // no claim asks for it: limits go by it
 
     auto operator<=>(const Lane&) const = default;
 };
 
 inline Lane lane_of(const JobSpec& spec) {
-    return {spec.tenant, spec.queue, spec.type, spec.labels};
+    return {spec.tenant, spec.queue, spec.type, spec.labels, spec.source};
 }
 
 // The jobs that a worker is willing and able to run.

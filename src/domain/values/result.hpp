@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <utility>
 #include <variant>
@@ -13,6 +14,7 @@ enum class ErrorCode {
     too_large,             // a field is over its limit
     not_found,             // no such object, or not visible to this caller
     conflict,              // the object's state does not allow this
+    changed_meanwhile,     // another caller has changed it since this one has seen it
     lease_lost,            // the lease has ended, or another one has replaced it
     idempotency_mismatch,  // this key was used with another body
     forbidden,             // this caller may not do it
@@ -30,6 +32,8 @@ struct Error {
     ErrorCode code = ErrorCode::invalid;
     std::string message;  // for people: the problem, and how to solve it
     std::string pointer;  // JSON pointer to the offending field, or empty
+    // When to try again, if that may help: of codes that say so.
+    std::chrono::seconds retry_after{1};
 };
 
 // An answer or a refusal. Made from a plain T or a plain Error.
