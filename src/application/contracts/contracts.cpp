@@ -1,6 +1,7 @@
 #include "application/access/access_tokens.hpp"
 #include "application/apps/app_contract.hpp"
 #include "application/deploy/deploy_contract.hpp"
+#include "application/limits/stored_rules.hpp"
 #include "application/sites/sites_contract.hpp"
 #include "application/toolkit/contract_rules.hpp"
 #include "application/toolkit/rules.hpp"
@@ -10,7 +11,7 @@ namespace sluice {
 // The only list of the contracts that come with the engine.
 std::vector<ContractRules> ContractRules::built_in() {
     return {sites::contract_rules(), access_rules(), deploy::contract_rules(),
-            apps::contract_rules()};
+            apps::contract_rules(), limit_contract_rules()};
 }
 
 Catalog Catalog::built_in() {

@@ -46,6 +46,8 @@ std::span<const Duties::Duty> Duties::table() {
         {duty::workers, last, Duty::with_a_run, true, false, 2min, 0s, 0, &Duties::forget_workers},
         {duty::retention, apart, Duty::by_itself, false, true, 10s, 20ms, 100,
          &Duties::remove_jobs},
+        {duty::sources, apart, Duty::with_a_run, false, true, 1h, 20ms, 1000,
+         &Duties::forget_sources},
     };
     static_assert(std::size(rows) == duties_count);
     return rows;
@@ -133,6 +135,11 @@ Duties::Part Duties::forget_keys(Transaction& tx, int limit) {
 Duties::Part Duties::forget_workers(Transaction& tx, int) {
     workers_.forget_old(tx.now());
     return {};
+}
+
+Duties::Part Duties::forget_sources(Transaction& tx, int limit) {
+    const int forgotten = tx.limits().forget_sources(tx.now(), limit);
+    return {.items = forgotten, .more = forgotten == limit};
 }
 
 Duties::Part Duties::remove_jobs(Transaction& tx, int limit) {

@@ -25,6 +25,8 @@ inline constexpr DutyName leases{"leases", "leases that ran out"};
 inline constexpr DutyName keys{"idempotency_keys", "idempotency keys that were forgotten"};
 inline constexpr DutyName workers{"workers", "nothing: workers that were not seen are forgotten"};
 inline constexpr DutyName retention{"retention", "jobs that were removed"};
+inline constexpr DutyName sources{"sources", "sources of jobs that were forgotten"};
+inline constexpr DutyName ended_rules{"ended_rules", "rules whose end has come, and were lifted"};
 // Run by the housekeeper of a PostgreSQL store, on the node that has the duty.
 inline constexpr DutyName windows{"windows", "nothing: windows of the next weeks are there"};
 inline constexpr DutyName old_windows{"old_windows", "windows that were dropped"};
@@ -32,6 +34,8 @@ inline constexpr DutyName older_nodes{
     "older_nodes", "nothing: what nodes of older versions left out is filled in"};
 inline constexpr DutyName left_behind{
     "left_behind", "jobs that waited at keys which nobody holds, and were let forward"};
+inline constexpr DutyName limits{"limits",
+                                 "rows of meters and sources whose rules, seats or hours are gone"};
 inline constexpr DutyName vacuum{"vacuum", "tables of the queue that were vacuumed"};
 // Run by the server, on its I/O thread.
 inline constexpr DutyName streams{"streams", "nothing: streams get their signs of life"};
@@ -40,9 +44,10 @@ inline constexpr DutyName access{"access", "nothing: tokens are read again"};
 inline constexpr DutyName seal{"seal", "nothing: the key of lease ids is asked for"};
 inline constexpr DutyName elsewhere{"elsewhere", "nothing: streams look for what other nodes did"};
 
-inline constexpr std::array all{deadlines, leases,      keys,        workers,     retention,
-                                windows,   old_windows, older_nodes, left_behind, vacuum,
-                                streams,   stuck,       access,      seal,        elsewhere};
+inline constexpr std::array all{deadlines,   leases,      keys,     workers,     retention,
+                                sources,     ended_rules, windows,  old_windows, older_nodes,
+                                left_behind, limits,      vacuum,   streams,     stuck,
+                                access,      seal,        elsewhere};
 }  // namespace duty
 
 // The duties of the engine: a table with the time and the work of each. One run does a bounded part
@@ -85,7 +90,7 @@ class Duties {
 
   private:
     struct Duty;
-    static constexpr std::size_t duties_count = 5;
+    static constexpr std::size_t duties_count = 6;
     static std::span<const Duty> table();
 
     struct Part {  // the items of one run, and whether there are more
@@ -104,6 +109,7 @@ class Duties {
     Part forget_keys(Transaction& tx, int limit);
     Part forget_workers(Transaction& tx, int limit);
     Part remove_jobs(Transaction& tx, int limit);
+    Part forget_sources(Transaction& tx, int limit);
 
     Options options_;
     Workers& workers_;

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "support/commit.hpp"
 #include "support/faulty_store.hpp"
 #include "support/test_engine.hpp"
 
@@ -104,6 +105,7 @@ TEST(Duty, OfRetentionFailsAloneAndIsNotTriedAgainAtOnce) {
         ASSERT_TRUE(runs.contains("retention"));
         EXPECT_TRUE(runs.at("retention").failed);
         EXPECT_NE(runs.at("retention").error, "");
+        EXPECT_FALSE(runs_of(engine.run()).contains("retention")) << "but others have their turn";
         EXPECT_FALSE(engine.engine().wants_a_turn(engine.now())) << "claims come first";
         waits.push_back(engine.engine().next_due() - engine.now());
         engine.submit(spec("any"));
@@ -115,6 +117,28 @@ TEST(Duty, OfRetentionFailsAloneAndIsNotTriedAgainAtOnce) {
     store.set_archive_broken(false);
     EXPECT_FALSE(runs_of(engine.run()).at("retention").failed);
     EXPECT_FALSE(engine.store().reader()->find_one(job.spec->id));
+}
+
+TEST(Duty, OfSourcesForgetsThoseThatAreNotSeenForADay) {
+    TestEngine engine;
+    JobSpec once = spec();
+    once.source = "once";
+    const Job job = engine.start(once);
+    const auto known = [&] {
+        return commit(engine.store(), [](Session& session) {
+            return session.limits().knows_source("default", "once");
+        });
+    };
+    engine.report(job, Outcome::succeeded);
+    engine.sleep(20h);
+    engine.run();
+    EXPECT_TRUE(known());
+
+    engine.sleep(6h);
+    const auto runs = runs_of(engine.run());
+
+    EXPECT_EQ(runs.at("sources").items, 1);
+    EXPECT_FALSE(known());
 }
 
 TEST(Duty, OfRetentionHasATurnBesideNoCommand) {

@@ -1,7 +1,6 @@
 #include "application/engine/engine.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "application/engine/run_kind.hpp"
 #include "application/engine/subjects.hpp"
@@ -11,18 +10,17 @@
 #include "application/jobs/replay_jobs.hpp"
 #include "application/jobs/submit_jobs.hpp"
 #include "application/leases/append_logs.hpp"
-#include "application/leases/claim_jobs.hpp"
 #include "application/leases/hand_back_jobs.hpp"
 #include "application/leases/heartbeat_jobs.hpp"
+#include "application/leases/release_leases.hpp"
 #include "application/leases/report_jobs.hpp"
+#include "application/limits/limits_now.hpp"
 #include "application/ports/store_refusal.hpp"
 
 namespace sluice {
 namespace {
 
 constexpr Duration retry_period = std::chrono::seconds(1);
-constexpr int rounds_max = 1000;  // of claims that make further jobs claimable
-constexpr int tries_max = 8;      // of a batch whose session lost against others
 
 // The bytes of the log lines that the batch has stored.
 std::size_t accepted_log_bytes(const Batch& batch) {
@@ -35,21 +33,12 @@ std::size_t accepted_log_bytes(const Batch& batch) {
     return bytes;
 }
 
-void answer_with_nothing(PendingClaim& claim) {
-    claim.answers.assign(1, Claimed{});
-}
-
-// Subtracts the jobs that the claims got from `ready`. False: they got none.
-bool take_off(std::vector<Readied>& ready, std::span<const PendingClaim> claims) {
-    std::map<Lane, int> taken;
-    for (const PendingClaim& claim : claims) {
-        for (const Job& job : *claim.answers.front()) ++taken[lane_of(job.spec)];
+template <class Item, class Answer, class Ask>
+void answer_each(std::vector<Pending<Item, Answer>>& pendings, Ask&& ask) {
+    for (auto& pending : pendings) {
+        pending.answers.clear();
+        for (const Item& item : pending.items) pending.answers.emplace_back(ask(item));
     }
-    for (Readied& readied : ready) {
-        const auto found = taken.find(readied.lane);
-        if (found != taken.end()) readied.count -= found->second;
-    }
-    return !taken.empty();
 }
 
 }  // namespace
@@ -67,26 +56,37 @@ Engine::Engine(Store& store, Options options)
 }
 
 Timestamp Engine::next_due() const {
-    return std::min(std::max(duties_.next_due(), retry_at_), waiting_claims_.next_timeout());
+    if (!reopened_.empty()) return retry_at_;
+    return std::min(next_work(), waiting_claims_.next_timeout());
+}
+
+Timestamp Engine::next_work() const {
+    return std::max(std::min(duties_.next_due(), rules_end_), retry_at_);
 }
 
 bool Engine::wants_a_turn(Timestamp now) const {
-    return retry_at_ <= now && duties_.is_due(Duties::Turn::apart, now);
+    return retry_at_ <= now && (rules_end_ <= now || duties_.is_due(Duties::Turn::apart, now));
 }
 
 Engine::Ran Engine::run(Batch& batch, Timestamp now) {
     Ran ran;
     ran.counts.commands = batch.size();
     std::vector<PendingClaim> answered = answer_without_store(batch, now);
+    std::move(reopened_.begin(), reopened_.end(), std::back_inserter(batch.readied_elsewhere));
+    reopened_.clear();
     duties_.store_may_be_due(batch.look_at);
     HeartbeatDelays* const delays = options_.sweeps ? nullptr : options_.delays;
     if (delays) delays->begin(*this);
     if (has_something_to_do(batch, now)) {
         try {
             if (leases_wait()) give_back_lease_time(now);
+            run_changes_of_limits(batch, now, ran);
             run_until_decided(batch, now, ran);
             let_claims_wait(batch, now);
-            if (batch.size() == 0) run_duties_apart(now, ran);
+            if (batch.size() == 0) {
+                lift_ended(now, ran);
+                run_duties_apart(now, ran);
+            }
         } catch (const StoreUnavailable& unavailable) {
             store_failed(batch, now, unavailable, ran);
         }
@@ -135,7 +135,7 @@ bool Engine::leases_wait() const {
 }
 
 bool Engine::has_something_to_do(Batch& batch, Timestamp now) const {
-    return batch.size() > 0 || std::max(duties_.next_due(), retry_at_) <= now ||
+    return batch.size() > 0 || next_work() <= now || wants_a_turn(now) ||
            waiting_claims_.waits_for(batch.readied_elsewhere);
 }
 
@@ -159,32 +159,6 @@ void Engine::run_until_decided(Batch& batch, Timestamp now, Ran& ran) {
     }
 }
 
-PendingClaim Engine::no_longer_waiting(PendingClaim claim) {
-    workers_.waits(claim_of(claim).worker_id, claim_of(claim).filter, false);
-    return claim;
-}
-
-std::vector<PendingClaim> Engine::answer_without_store(Batch& batch, Timestamp now) {
-    std::vector<PendingClaim> answered;
-    for (const std::uint64_t ticket : batch.forgotten) {
-        if (auto claim = waiting_claims_.forget(ticket)) {
-            answered.push_back(no_longer_waiting(*std::move(claim)));
-        }
-        const auto same = [&](const PendingClaim& claim) {
-            return claim_of(claim).ticket == ticket;
-        };
-        const auto fresh = std::find_if(batch.claims.begin(), batch.claims.end(), same);
-        if (fresh != batch.claims.end()) {
-            answered.push_back(std::move(*fresh));
-            batch.claims.erase(fresh);
-        }
-    }
-    auto over = waiting_allowed_ ? waiting_claims_.timed_out(now) : waiting_claims_.clear();
-    for (PendingClaim& claim : over) answered.push_back(no_longer_waiting(std::move(claim)));
-    for (PendingClaim& claim : answered) answer_with_nothing(claim);
-    return answered;
-}
-
 void Engine::run_in_transaction(Batch& batch, Timestamp now, const Late& late, Ran& ran) {
     const auto session = store_.begin();
     session->reserve(subjects_of(batch, *options_.rules, late));
@@ -199,6 +173,7 @@ void Engine::run_in_transaction(Batch& batch, Timestamp now, const Late& late, R
     duties_.run(tx, Duties::Turn::last, store_.space());
     tx.flush();
     const Timestamp due = tx.leases().next_due();
+    note_rules(tx);
     session->commit();
 
     duties_.store_is_due(due);
@@ -209,9 +184,11 @@ void Engine::run_in_transaction(Batch& batch, Timestamp now, const Late& late, R
     ran.counts = tx.counts();
     ran.counts.commands = commands;
     ran.counts.duties = duties_.take_runs(true);
-    ran.touched = tx.touched();
+    ran.touched.insert(ran.touched.end(), tx.touched().begin(), tx.touched().end());
     std::erase_if(left, [](const Readied& readied) { return readied.count <= 0; });
-    ran.news = {.readied = std::move(left), .due = due};
+    std::move(left.begin(), left.end(), std::back_inserter(ran.news.readied));
+    ran.news.due = due;
+    note_reopened(session->reopened(), ran);
 }
 
 // In transactions without commands: no command waits for these duties, or hears of their failure.
@@ -241,12 +218,12 @@ void Engine::answer_questions(Transaction& tx, Batch& batch) {
         return answers;
     });
     answer_depths(tx, batch);
-    for (auto& pending : batch.workers) {
-        pending.answers.clear();
-        for (const AskWorkers& ask : pending.items) {
-            pending.answers.emplace_back(workers_.of(ask.tenant, tx.now()));
-        }
-    }
+    answer_each(batch.workers,
+                [&](const AskWorkers& ask) { return workers_.of(ask.tenant, tx.now()); });
+    answer_each(batch.limits, [&](const AskLimits& ask) { return limits_now(tx, ask); });
+    answer_each(batch.starts,
+                [&](const AskStart& ask) { return start_now(tx.limits(), ask, tx.now()); });
+    answer_each(batch.sources, [&](const AskSources& ask) { return sources_now(tx, ask); });
 }
 
 // Readiness checks call this. A store that has refused a write must take one before it counts as
@@ -285,103 +262,14 @@ void Engine::run_words_of_clients(Transaction& tx, Batch& batch) {
     const StoreSpace space = store_.space();
     const Duration memory = options_.idempotency_memory;
     run_kind(batch.cancels, space, [&](auto commands) { return cancel_jobs(tx, commands); });
+    run_kind(batch.lease_releases, space,
+             [&](auto commands) { return release_leases(tx, commands); });
     run_kind(batch.entity_actions, space,
              [&](auto commands) { return change_entities(tx, commands); });
     run_kind(batch.submits, space,
              [&](auto commands) { return submit_jobs(tx, commands, memory); });
     run_kind(batch.replays, space,
              [&](auto commands) { return replay_jobs(tx, commands, memory); });
-}
-
-// Waiting claims come before new ones. Returns the counts of jobs that became ready here, without
-// those that waiting claims took.
-std::vector<Readied> Engine::run_claims(Transaction& tx, Batch& batch) {
-    if (!may_run(burden_of<ClaimJobs>, store_.space())) {
-        refuse_claims(batch);
-        return tx.leases().newly_ready(tx.now());
-    }
-    const std::size_t fresh = batch.claims.size();
-    for (const PendingClaim& claim : batch.claims) {
-        workers_.claimed(claim_of(claim).worker_id, claim_of(claim).filter, tx.now());
-    }
-    std::vector<Readied> ready = tx.leases().newly_ready(tx.now());
-    const std::size_t own = ready.size();
-    ready.insert(ready.end(), batch.readied_elsewhere.begin(), batch.readied_elsewhere.end());
-    serve_waiting_claims(tx, batch, ready);
-    take_jobs(tx, std::span(batch.claims).first(fresh));
-    ready.resize(own);  // the other committers know of the rest
-    // A claim can make further jobs claimable: when a job is parked at a key, or ends because it
-    // cannot start, another one comes forward. A claim of this batch that got nothing before does
-    // not wait yet and cannot be woken, so it looks again. The jobs that it takes may in turn make
-    // others claimable.
-    for (int rounds = 0; rounds < rounds_max; ++rounds) {
-        std::vector<Readied> more = tx.leases().newly_ready(tx.now());
-        if (more.empty()) break;
-        const auto look_again = [&](std::span<PendingClaim> claims) {
-            for (PendingClaim& claim : claims) {
-                if (!claim.answers.front()->empty()) continue;
-                take_jobs(tx, {&claim, 1});
-                take_off(more, {&claim, 1});
-            }
-        };
-        look_again(std::span(batch.claims).subspan(fresh));
-        serve_waiting_claims(tx, batch, more);
-        look_again(std::span(batch.claims).first(fresh));
-        std::move(more.begin(), more.end(), std::back_inserter(ready));
-    }
-    return ready;
-}
-
-// Waiting claims are refused, too: they could not be woken once there is space again, since the
-// jobs that are queued by then became ready before.
-void Engine::refuse_claims(Batch& batch) {
-    for (PendingClaim& claim : waiting_claims_.clear()) {
-        batch.claims.push_back(no_longer_waiting(std::move(claim)));
-    }
-    refuse_all(std::span(batch.claims), store_full_error());
-}
-
-// Subtracts the jobs that waiting claims got from `ready`. A claim that was woken for one job may
-// take another, more urgent one; then the next claim in line is woken for the job that is left.
-void Engine::serve_waiting_claims(Transaction& tx, Batch& batch, std::vector<Readied>& ready) {
-    while (waiting_claims_.size() > 0) {
-        const std::size_t first = batch.claims.size();
-        for (PendingClaim& claim : waiting_claims_.wake(ready)) {
-            batch.claims.push_back(no_longer_waiting(std::move(claim)));
-        }
-        const auto woken = std::span(batch.claims).subspan(first);
-        take_jobs(tx, woken);
-        if (!take_off(ready, woken)) break;
-    }
-}
-
-void Engine::take_jobs(Transaction& tx, std::span<PendingClaim> pendings) {
-    if (pendings.empty()) return;
-    std::vector<ClaimJobs> claims;  // copies: a claim that finds nothing goes on waiting
-    claims.reserve(pendings.size());
-    for (const PendingClaim& pending : pendings) claims.push_back(claim_of(pending));
-    std::vector<Result<Claimed>> answers = claim_jobs(tx, claims);
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-        pendings[i].answers.assign(1, std::move(answers[i]));
-    }
-}
-
-void Engine::let_claims_wait(Batch& batch, Timestamp now) {
-    if (!waiting_allowed_) return;
-    std::vector<PendingClaim> answered;
-    for (PendingClaim& pending : batch.claims) {
-        const ClaimJobs& claim = claim_of(pending);
-        const bool waits = pending.answers.front() && pending.answers.front()->empty() &&
-                           claim.wait_until && *claim.wait_until > now;
-        if (!waits) {
-            answered.push_back(std::move(pending));
-            continue;
-        }
-        workers_.waits(claim.worker_id, claim.filter, true);
-        pending.answers.clear();
-        waiting_claims_.park(std::move(pending));
-    }
-    batch.claims = std::move(answered);
 }
 
 }  // namespace sluice

@@ -7,6 +7,7 @@
 #include "application/jobs/workers.hpp"
 #include "application/leases/heartbeat_delays.hpp"
 #include "application/ports/batch.hpp"
+#include "application/ports/published_rules.hpp"
 #include "application/ports/store.hpp"
 #include "application/ports/telemetry.hpp"
 #include "application/ports/wakeups.hpp"
@@ -26,8 +27,10 @@ struct Late;
 //   2. Each kind of command is run once over all of its commands, claims last, so that they see
 //      the jobs that the others made ready. Waiting claims that fit are run before them.
 //   3. One commit. Only then are there answers: Batch::deliver() hands them out.
-//   4. A batch without commands is a turn for retention, in a transaction of its own. When that
-//      fails, it is tried again later.
+//   4. Changes of the rules about what may run are decided before all of this, each in a session of
+//      its own.
+//   5. A batch without commands is a turn for rules whose end has come, and for retention, each in
+//      a transaction of its own. When that fails, it is tried again later.
 //
 // A store that several committers share may reject a session because another one was faster, or
 // because its connection broke: then everything is decided again, in a new session.
@@ -55,6 +58,8 @@ class Engine {
         // waited, or the process stood still. None: the time of the run counts. Outlives the
         // engine.
         Clock* clock = nullptr;
+        // Where the rules about what may run are shown to other threads. Outlives the engine.
+        PublishedRules* published = nullptr;
     };
 
     Engine(Store& store, Options options);
@@ -81,12 +86,22 @@ class Engine {
     std::size_t waiting_claims() const { return waiting_claims_.size(); }
 
   private:
+    static constexpr int tries_max = 8;  // of what is decided in sessions that lose against others
+
     // Takes the claims that need no store out of the batch and the waiting claims, answered with no
     // jobs.
     std::vector<PendingClaim> answer_without_store(Batch& batch, Timestamp now);
     bool has_something_to_do(Batch& batch, Timestamp now) const;
+    Timestamp next_work() const;
     void run_until_decided(Batch& batch, Timestamp now, Ran& ran);
     void run_in_transaction(Batch& batch, Timestamp now, const Late& late, Ran& ran);
+    // Decides in a session of its own, without other commands.
+    template <class Decide>
+    auto decide_alone(Timestamp now, Ran& ran, Decide&& decide);
+    void run_changes_of_limits(Batch& batch, Timestamp now, Ran& ran);
+    void note_reopened(std::vector<Readied> lanes, Ran& ran);
+    void note_rules(Transaction& tx);
+    void lift_ended(Timestamp now, Ran& ran);
     void run_words_of_workers(Transaction& tx, Batch& batch);
     void run_words_of_clients(Transaction& tx, Batch& batch);
     void run_duties_apart(Timestamp now, Ran& ran);
@@ -114,7 +129,10 @@ class Engine {
     // A time before it in which no heartbeat came is not given back: it must not keep leases of
     // dead workers open.
     std::optional<Timestamp> leases_wait_since_{};
-    std::size_t log_bytes_ = 0;  // that were stored from the reserve
+    std::shared_ptr<const LimitRules> rules_{};  // as the last session saw them
+    Timestamp rules_end_ = never;  // when the first of them is to be lifted, where this one sweeps
+    std::vector<Readied> reopened_{};  // lanes that the last commit has opened
+    std::size_t log_bytes_ = 0;        // that were stored from the reserve
     Duties duties_;
     Timestamp retry_at_{};  // the next try without commands, when the store gives no answer
 };

@@ -13,6 +13,9 @@ std::vector<JobId> jobs_that_may_end(const Batch& batch) {
     for (const auto& pending : batch.cancels) {
         for (const CancelJob& cancel : pending.items) jobs.push_back(cancel.job);
     }
+    for (const auto& pending : batch.lease_releases) {
+        for (const ReleaseLease& release : pending.items) jobs.push_back(release.job);
+    }
     return jobs;
 }
 
@@ -39,6 +42,9 @@ Subjects subjects_of(const Batch& batch, const Rules& rules, const Late& late) {
     add_leased(batch.hand_backs);
     for (const auto& pending : batch.cancels) {
         for (const CancelJob& cancel : pending.items) subjects.jobs.push_back(cancel.job);
+    }
+    for (const auto& pending : batch.lease_releases) {
+        for (const ReleaseLease& release : pending.items) subjects.jobs.push_back(release.job);
     }
     subjects.ending = jobs_that_may_end(batch);
     for (const auto& pending : batch.submits) {

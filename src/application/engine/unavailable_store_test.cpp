@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "application/audit/verify_history.hpp"
+#include "application/limits/change_limits.hpp"
 #include "support/faulty_store.hpp"
 #include "support/test_engine.hpp"
 
@@ -94,6 +95,31 @@ TEST_P(FailureBefore, LeavesWaitingClaimsToTheNextJob) {
 
 INSTANTIATE_TEST_SUITE_P(Moments, FailureBefore,
                          testing::Values(Moment::begin, Moment::use, Moment::before_commit));
+
+// A client that is told "unavailable" sends its request again, and would make a second rule.
+TEST(FailureAfterAChangeOfRules, LeavesTheAnswersOfWhatWasCommitted) {
+    Shaky shaky;
+    const auto change = [&](bool fails_next) {
+        return ChangeLimits{.decide = [&shaky, fails_next](EntityChanges& changes) {
+            LimitRule rule;
+            rule.max_active = 1;
+            if (fails_next) shaky.store.fail_next(Moment::begin);
+            return put_rule(changes, rule, {.actor = "ops", .reason = "a test"});
+        }};
+    };
+    Batch batch;
+    const auto submit = put(batch, submission({spec()}));
+    const auto first = put(batch, change(false));
+    const auto second = put(batch, change(true));
+    const auto third = put(batch, change(false));
+
+    shaky.engine.run(batch);
+
+    EXPECT_TRUE(**first);
+    EXPECT_TRUE(**second);
+    EXPECT_EQ(refusal(**third), ErrorCode::unavailable);
+    EXPECT_EQ(refusal(**submit), ErrorCode::unavailable);
+}
 
 TEST(FailureAtEveryUse, LeavesNothingHalfDone) {
     for (int uses = 0; uses < 40; ++uses) {

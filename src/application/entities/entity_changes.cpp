@@ -6,6 +6,7 @@
 
 #include "application/entities/own_jobs.hpp"
 #include "application/toolkit/names.hpp"
+#include "application/toolkit/refused_submits.hpp"
 #include "domain/values/check.hpp"
 #include "domain/values/suggestion.hpp"
 #include "json/json_values.hpp"
@@ -284,6 +285,15 @@ Result<JobId> EntityChanges::submit_for(Entity& entity, NewJob wanted) {
     auto id = submit(std::move(wanted));
     if (id) entity.attributes["job_id"] = json_string(to_text(*id));
     return id;
+}
+
+std::optional<Error> EntityChanges::refused_submit() {
+    for (const JobSpec& spec : submits_) {
+        if (auto refusal = sluice::refused_submit(*limit_rules(), spec.tenant, now())) {
+            return refusal;
+        }
+    }
+    return std::nullopt;
 }
 
 void EntityChanges::apply() {

@@ -61,6 +61,8 @@ class EntityChanges {
 
     Timestamp now() const { return tx_.now(); }
     const Rules& rules() const { return tx_.rules(); }
+    // The rules about what may run, as they were before any change was made here.
+    std::shared_ptr<const LimitRules> limit_rules() { return tx_.limits().limit_rules(); }
     const std::string& actor() const { return actor_; }
     // Sets the actor of later changes.
     void act_as(std::string actor) { actor_ = std::move(actor); }
@@ -118,8 +120,14 @@ class EntityChanges {
     // in. The entity remembers the job as its attribute "job_id".
     Result<JobId> submit_for(Entity& entity, NewJob wanted);
 
+    // Why one of these jobs is not taken from the client that asks for the changes.
+    std::optional<Error> refused_submit();
+
     // The jobs that were enqueued so far. Complete only after apply().
     std::vector<Job> submitted() const { return submitted_; }
+
+    // Whether apply() has anything to write.
+    bool has_any() const { return !changed_.empty() || !submits_.empty(); }
 
     // Writes everything. Once, at the end.
     void apply();

@@ -12,6 +12,9 @@ std::vector<Result<EntityAnswer>> change_entities(Transaction& tx,
         Result<EntityAnswer> answer = action.decide(changes);
         if (answer && changes.refusal()) answer = *changes.refusal();
         if (answer) {
+            if (auto refusal = changes.refused_submit()) answer = *std::move(refusal);
+        }
+        if (answer) {
             changes.apply();
             answer->jobs = changes.submitted();
         }

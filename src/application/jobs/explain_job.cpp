@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "application/limits/limits_now.hpp"
 #include "application/toolkit/names.hpp"
 
 namespace sluice {
@@ -56,6 +57,14 @@ void explain_keys(Transaction& tx, const JobSpec& spec, std::vector<Reason>& rea
                 : fmt::format("{} is held by job {} ({}) on worker {}", keys[i], id,
                               holder->spec->type, holder->lease->worker_id);
         reasons.push_back({"exclusive_key", std::move(detail), "job", id, holder->lease->until});
+    }
+}
+
+void explain_limits(Transaction& tx, const JobSpec& spec, Viewer viewer,
+                    std::vector<Reason>& reasons) {
+    for (const ClosedPermit& closed : permits_missing(tx.limits(), lane_of(spec), tx.now())) {
+        reasons.push_back({std::string(code_of(closed)), text_of(closed, viewer), "limit",
+                           closed.rule->id, closed.room.not_before});
     }
 }
 
@@ -140,6 +149,7 @@ Result<Explanation> explain_job(Transaction& tx, const Workers& workers, StoreSp
     } else {
         explain_time(*job, tx.now(), reasons);
         explain_dependencies(tx.jobs(), job->spec, reasons);
+        explain_limits(tx, job->spec, command.viewer, reasons);
         explain_keys(tx, job->spec, reasons);
         explain_workers(workers, job->spec, tx.now(), reasons);
         if (reasons.empty()) {

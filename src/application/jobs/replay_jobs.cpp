@@ -4,6 +4,7 @@
 
 #include "application/entities/follow_jobs.hpp"
 #include "application/jobs/repeated_requests.hpp"
+#include "application/limits/submit_limits.hpp"
 #include "application/toolkit/error_detail.hpp"
 #include "application/toolkit/names.hpp"
 
@@ -57,6 +58,7 @@ Result<Job> replay(Transaction& tx, const ReplayJob& command, Duration remembere
     spec.idempotency_key = command.idempotency_key;
     spec.depends_on.clear();
     spec.history_form = newest_history_form;
+    if (auto refusal = SubmitLimits(tx).refuse(spec)) return *std::move(refusal);
     if (auto refusal = prepare_to_follow(tx.rules(), tx.reader().entities(), spec, false)) {
         return *std::move(refusal);
     }

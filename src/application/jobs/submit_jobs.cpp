@@ -9,6 +9,7 @@
 #include "application/entities/own_jobs.hpp"
 #include "application/jobs/finish_jobs.hpp"
 #include "application/jobs/repeated_requests.hpp"
+#include "application/limits/submit_limits.hpp"
 #include "domain/values/check.hpp"
 
 namespace sluice {
@@ -120,6 +121,7 @@ class Intake {
   private:
     Transaction& tx_;
     bool is_own_;
+    SubmitLimits limits_{tx_};
     std::vector<Arrival> arrivals_;
     std::vector<std::pair<std::size_t, Job>> doomed_;  // index, and the dependency that failed
     std::size_t stored_ = 0;
@@ -152,6 +154,14 @@ Result<std::vector<JobId>> Intake::accept(const SubmitJobs& command) {
         dependencies.push_back(std::move(*looked));
     }
 
+    if (!is_own_) {
+        for (std::size_t i = 0; i < command.jobs.size(); ++i) {
+            if (auto refusal = limits_.refuse(command.jobs[i])) {
+                if (command.is_batch) refusal->pointer.insert(0, fmt::format("/jobs/{}", i));
+                return *std::move(refusal);
+            }
+        }
+    }
     std::vector<JobSpec> specs = command.jobs;
     EntityReader& looks = changes_ ? changes_->looks() : tx_.reader().entities();
     for (std::size_t i = 0; i < specs.size(); ++i) {

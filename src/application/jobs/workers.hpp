@@ -28,6 +28,7 @@ class Workers {
 
   private:
     static constexpr std::size_t workers_max = 2000;
+    static constexpr std::size_t dropped_at_once = 200;
     void drop_oldest();
 
     using Name = std::pair<std::string, std::string>;  // tenant, worker

@@ -94,6 +94,26 @@ TEST(Workers, OfTheSameNameInTwoTenantsAreTwo) {
     EXPECT_EQ(workers.matching({.tenant = "other", .queue = "q", .type = "t"}, at(1)).size(), 1u);
 }
 
+TEST(Workers, AreDroppedOldestFirstWhenThereAreTooMany) {
+    Workers workers;
+    workers.claimed("waits", {}, at(0));
+    workers.waits("waits", {}, true);
+    for (int i = 1; i < 2500; ++i) {
+        workers.claimed("w" + std::to_string(i), {}, at(0) + i * 1ms);
+    }
+
+    const Names left = names(workers.matching(lane, at(3)));
+    const auto has = [&](const std::string& name) {
+        return std::find(left.begin(), left.end(), name) != left.end();
+    };
+    EXPECT_LE(left.size(), 2000u);
+    EXPECT_GT(left.size(), 1500u);
+    EXPECT_TRUE(has("waits"));
+    EXPECT_TRUE(has("w2499"));
+    EXPECT_TRUE(has("w1000"));
+    EXPECT_FALSE(has("w1"));
+}
+
 TEST(Workers, AreForgottenOnlyWhenTheyAreOld) {
     Workers workers;
     workers.claimed("old", {}, at(0));

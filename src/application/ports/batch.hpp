@@ -18,23 +18,32 @@ struct Pending {
     std::vector<Result<Answer>> answers{};  // one per item, once the engine has run
 };
 
+// Answers the commands that have no answer yet with the same refusal.
+template <class Item, class Answer>
+void refuse_others(std::span<Pending<Item, Answer>> pendings, const Error& error) {
+    for (auto& pending : pendings) {
+        while (pending.answers.size() < pending.items.size()) pending.answers.emplace_back(error);
+    }
+}
+
 // Answers all commands with the same refusal.
 template <class Item, class Answer>
 void refuse_all(std::span<Pending<Item, Answer>> pendings, const Error& error) {
-    for (auto& pending : pendings) {
-        pending.answers.clear();
-        for (std::size_t i = 0; i < pending.items.size(); ++i) pending.answers.emplace_back(error);
-    }
+    for (auto& pending : pendings) pending.answers.clear();
+    refuse_others(pendings, error);
 }
 
 // Everything that is decided in one transaction. The members are in the order in which they are
 // run.
 struct Batch {
+    std::vector<Pending<ChangeLimits, LimitAnswer>> limit_changes{};     // in sessions of their own
+    std::vector<Pending<CheckMeters, MeterDifferences>> meter_checks{};  // the same
     std::vector<Pending<Heartbeat, Extended>> heartbeats{};
     std::vector<Pending<AppendLogs, Appended>> logs{};
     std::vector<Pending<Report, Job>> reports{};
     std::vector<Pending<HandBack, Job>> hand_backs{};
     std::vector<Pending<CancelJob, Job>> cancels{};
+    std::vector<Pending<ReleaseLease, Job>> lease_releases{};
     std::vector<Pending<EntityAction, EntityAnswer>> entity_actions{};
     std::vector<Pending<SubmitJobs, Submitted>> submits{};
     std::vector<Pending<ReplayJob, Job>> replays{};
@@ -42,6 +51,9 @@ struct Batch {
     std::vector<Pending<ExplainJob, Explanation>> explains{};
     std::vector<Pending<AskDepths, Depths>> depths{};
     std::vector<Pending<AskWorkers, WorkersSeen>> workers{};
+    std::vector<Pending<AskLimits, LimitsNow>> limits{};
+    std::vector<Pending<AskStart, StartNow>> starts{};
+    std::vector<Pending<AskSources, SourcesNow>> sources{};
     std::vector<std::uint64_t> forgotten{};  // tickets of waiting claims whose callers went away
 
     // Messages of other committers of a shared store: lanes with claimable jobs, and when to look
@@ -52,11 +64,14 @@ struct Batch {
     // Calls `visit` with each list of pending commands.
     template <class Visit>
     void for_each_kind(Visit&& visit) {
+        visit(limit_changes);
+        visit(meter_checks);
         visit(heartbeats);
         visit(logs);
         visit(reports);
         visit(hand_backs);
         visit(cancels);
+        visit(lease_releases);
         visit(entity_actions);
         visit(submits);
         visit(replays);
@@ -64,6 +79,9 @@ struct Batch {
         visit(explains);
         visit(depths);
         visit(workers);
+        visit(limits);
+        visit(starts);
+        visit(sources);
     }
 
     // The list that takes commands of this kind.
@@ -79,6 +97,8 @@ struct Batch {
             return hand_backs;
         else if constexpr (std::is_same_v<Item, CancelJob>)
             return cancels;
+        else if constexpr (std::is_same_v<Item, ReleaseLease>)
+            return lease_releases;
         else if constexpr (std::is_same_v<Item, EntityAction>)
             return entity_actions;
         else if constexpr (std::is_same_v<Item, SubmitJobs>)
@@ -93,6 +113,16 @@ struct Batch {
             return depths;
         else if constexpr (std::is_same_v<Item, AskWorkers>)
             return workers;
+        else if constexpr (std::is_same_v<Item, ChangeLimits>)
+            return limit_changes;
+        else if constexpr (std::is_same_v<Item, CheckMeters>)
+            return meter_checks;
+        else if constexpr (std::is_same_v<Item, AskLimits>)
+            return limits;
+        else if constexpr (std::is_same_v<Item, AskStart>)
+            return starts;
+        else if constexpr (std::is_same_v<Item, AskSources>)
+            return sources;
     }
 
     std::size_t size() {
@@ -101,9 +131,16 @@ struct Batch {
         return count;
     }
 
-    // Answers everything with the same refusal.
+    // Answers everything with the same refusal, but for what sessions of their own have decided.
     void refuse(const Error& error) {
-        for_each_kind([&](auto& list) { refuse_all(std::span(list), error); });
+        for_each_kind([&](auto& list) {
+            const void* const kind = &list;
+            if (kind == &limit_changes || kind == &meter_checks) {
+                refuse_others(std::span(list), error);
+            } else {
+                refuse_all(std::span(list), error);
+            }
+        });
     }
 
     // Hands every answer to its caller.

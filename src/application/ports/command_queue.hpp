@@ -72,7 +72,8 @@ class CommandQueue {
     static Route route_of(const std::vector<Item>& items) {
         if constexpr (requires(Item item) { item.lease.job; }) {
             return {.job = items.front().lease.job};
-        } else if constexpr (std::is_same_v<Item, CancelJob>) {
+        } else if constexpr (std::is_same_v<Item, CancelJob> ||
+                             std::is_same_v<Item, ReleaseLease>) {
             return {.job = items.front().job};
         } else if constexpr (std::is_same_v<Item, EntityAction>) {
             const auto& touches = items.front().touches;

@@ -8,9 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "application/ports/limit_store.hpp"
 #include "domain/entities/entity.hpp"
 #include "domain/jobs/history.hpp"
 #include "domain/jobs/lane.hpp"
+#include "domain/limits/limit_effect.hpp"
+#include "domain/limits/limit_rules.hpp"
 #include "domain/values/result.hpp"
 
 // Every command of the engine, and its answer.
@@ -138,6 +141,15 @@ struct CancelJob {
     std::string queue{};     // empty: any
     bool only_once = false;  // a job that is canceled already is refused
 };
+// Takes a job away from its worker.
+struct ReleaseLease {
+    JobId job{};
+    std::string tenant{};
+    std::string reason{};
+    std::string actor{};
+    std::string ticket{};
+    bool dry_run = false;  // nothing is changed; the answer is the job as it would be
+};
 struct ReplayJob {
     JobId job{};
     std::string tenant{};
@@ -149,6 +161,7 @@ struct ReplayJob {
 struct ExplainJob {
     JobId job{};
     std::string tenant{};
+    Viewer viewer = Viewer::any_tenant;
 };
 struct Reason {
     std::string code{};          // not_due, retry_backoff, dependency, exclusive_key, no_worker…
@@ -179,7 +192,102 @@ struct EntityAction {
     std::function<Result<EntityAnswer>(EntityChanges&)> decide{};
 };
 
+// ── changes of limits ──
+
+struct LimitAnswer {
+    std::vector<LimitRule> rules{};       // that were written or lifted, as they are now
+    std::vector<std::string> warnings{};  // for people
+    LimitEffect effect{};
+    std::string profile{};                // that was written
+    std::vector<std::string> tenants{};   // of the profile, now
+    std::vector<std::string> profiles{};  // all that were written or removed
+    bool is_new = false;                  // the rule was made
+    std::int64_t revision = 0;            // of the profile that was written; 0: there is none now
+};
+// Decides on rules in a session of its own: see application/limits/change_limits.hpp. It may be
+// called again when its session lost against another one.
+struct ChangeLimits {
+    bool dry_run = false;  // nothing is kept; the answer is what it would be
+    std::function<Result<LimitAnswer>(EntityChanges&)> decide{};
+    // The effect is told of this tenant's jobs only, without what others use; empty: of all.
+    std::string only_tenant{};
+};
+
 // ── questions of operators ──
+
+// The rules with their use. An empty tenant stands for any; else only rules that cover the tenant.
+struct AskLimits {
+    std::string tenant{};
+    std::string rule{};  // only this one; empty: all
+    // For a caller of that tenant: only its own jobs are counted, and meters that other tenants
+    // count in, too, are not shown.
+    bool only_own = false;
+};
+struct MeterUse {
+    std::string meter{};  // its name; empty for the one meter of a rule
+    MeterState state{};
+    Room room{};
+    std::int64_t tokens = 0;
+    std::int64_t active = 0;   // leases, also where the rule does not bound them
+    std::int64_t waiting = 0;  // claimable jobs beyond what this rule permits
+    bool is_more = false;      // more may wait than that: counting has ended early
+};
+struct RuleUse {
+    LimitRule rule{};
+    std::vector<MeterUse> meters{};  // the busiest first, 100 at the most
+    std::int64_t meter_count = 0;
+    std::int64_t active = 0;
+    std::int64_t waiting = 0;
+    bool is_more = false;  // more may wait than that: counting has ended early
+    // Of all meters with a rate: starts that count now, and how many may. They are those of the
+    // last hour where that is bounded, else tokens of the buckets.
+    std::int64_t rate_used = 0;
+    std::int64_t rate_max = 0;
+    std::int64_t meters_closed = 0;
+};
+struct LimitsNow {
+    std::vector<RuleUse> rules{};
+    LimitRules::Profiles profiles{};
+    std::int64_t version = 0;
+};
+
+// Whether a job of this lane could start now, but for workers.
+struct AskStart {
+    Lane lane{};
+    Viewer viewer = Viewer::any_tenant;
+};
+struct HeldBy {
+    std::string code{};
+    std::string detail{};
+    std::string rule{};  // its id
+    std::optional<Timestamp> until{};
+};
+struct StartNow {
+    std::vector<HeldBy> held_by{};  // none: it could
+    std::optional<Timestamp> next_eligible_at{};
+};
+
+// Compares the meters with the leases. A repair is noted in the control history.
+struct CheckMeters {
+    bool repair = false;
+    std::string actor{};
+    std::string reason{};  // need not be given
+    std::string ticket{};
+};
+using MeterDifferences = std::vector<MeterDifference>;
+
+// An empty tenant stands for any.
+struct AskSources {
+    std::string tenant{};
+};
+struct SourceNow {
+    SourceCount last_day{};
+    std::int64_t queued = 0;  // claimable, counted up to a maximum
+    bool is_more = false;     // more are claimable
+    std::int64_t active = 0;
+    std::optional<LimitRule> pause{};  // the rule that pauses it, if any
+};
+using SourcesNow = std::vector<SourceNow>;
 struct AskDepths {
     bool count = true;  // false: only whether the store answers
 };

@@ -28,6 +28,7 @@ bool JobFilter::accepts(const Job& job) const {
            matches(project, spec.project) && matches(entity_type, spec.entity_type) &&
            matches(entity_id, spec.entity_id) && matches(site_id, spec.site_id) &&
            matches(node_id, spec.node_id) && matches(correlation_id, spec.correlation_id) &&
+           matches(source, spec.source) &&
            (worker_id.empty() || (job.lease && job.lease->worker_id == worker_id)) &&
            (label.empty() || contains(spec.labels, label)) &&
            (!created_from || spec.created_at >= *created_from) &&

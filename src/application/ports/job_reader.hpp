@@ -8,6 +8,7 @@
 
 #include "application/ports/commands.hpp"
 #include "application/ports/entity_store.hpp"
+#include "application/ports/limit_store.hpp"
 #include "domain/jobs/history.hpp"
 #include "domain/jobs/job.hpp"
 
@@ -25,6 +26,7 @@ struct JobFilter {
     std::string site_id{};
     std::string node_id{};
     std::string correlation_id{};
+    std::string source{};
     std::string worker_id{};  // that runs it now
     std::string label{};
     std::optional<Timestamp> created_from{};
@@ -114,6 +116,9 @@ class JobReader {
 
     // The entities of the jobs, as this reader sees them.
     virtual EntityReader& entities() = 0;
+
+    // The rules about which jobs may run now, as this reader sees them.
+    virtual LimitReader& limits() = 0;
 
     std::optional<Job> find_one(JobId id) { return std::move(find({&id, 1}).front()); }
 };

@@ -9,6 +9,7 @@
 #include "application/ports/commands.hpp"
 #include "application/ports/entity_store.hpp"
 #include "application/ports/job_reader.hpp"
+#include "application/ports/limit_store.hpp"
 #include "application/ports/store_space.hpp"
 #include "domain/jobs/lane.hpp"
 
@@ -118,7 +119,9 @@ class LeaseStore {
 
     // For each filter in turn, takes up to `limit` claimable jobs that it accepts out of the queue:
     // higher priority first, then older. A job is passed over while another one holds one of its
-    // keys. The keys of a taken job are held from now on until its lease is closed.
+    // keys, or while a rule does not permit it. The keys of a taken job and the permits that its
+    // lane needs are held from now on until its lease is closed; a start spends a token of each
+    // rate.
     struct Wanted {
         const ClaimFilter* filter = nullptr;
         int limit = 1;
@@ -279,9 +282,14 @@ class Session {
     virtual IdempotencyStore& idempotency() = 0;
     virtual EntityStore& entities() = 0;
     virtual ArchiveStore& archive() = 0;
+    virtual LimitStore& limits() = 0;
 
     // When this returns, everything that was written is on disk and visible to readers.
     virtual void commit() = 0;
+
+    // After the commit: lanes with jobs that may be claimed now, because of permits that this
+    // session has given back or of rules that it has read, and that newly_ready() has not told.
+    virtual std::vector<Readied> reopened() { return {}; }
 };
 
 // Keeps jobs and entities. When several committers share a database, each has a Store of its own.

@@ -66,6 +66,8 @@ inline constexpr Burden burden_of<HandBack> = Burden::ends_work;
 template <>
 inline constexpr Burden burden_of<CancelJob> = Burden::ends_work;
 template <>
+inline constexpr Burden burden_of<ReleaseLease> = Burden::ends_work;
+template <>
 inline constexpr Burden burden_of<AppendLogs> = Burden::logs;
 template <>
 inline constexpr Burden burden_of<ExplainJob> = Burden::only_asks;
@@ -73,6 +75,17 @@ template <>
 inline constexpr Burden burden_of<AskDepths> = Burden::only_asks;
 template <>
 inline constexpr Burden burden_of<AskWorkers> = Burden::only_asks;
+template <>
+inline constexpr Burden burden_of<AskLimits> = Burden::only_asks;
+template <>
+inline constexpr Burden burden_of<AskStart> = Burden::only_asks;
+template <>
+inline constexpr Burden burden_of<AskSources> = Burden::only_asks;
+template <>
+inline constexpr Burden burden_of<CheckMeters> = Burden::only_asks;
+// To pause or throttle work must be possible while the disk is full.
+template <>
+inline constexpr Burden burden_of<ChangeLimits> = Burden::ends_work;
 
 // Log lines are stored from the reserve up to this many bytes, so that they do not take the space
 // of reports.

@@ -12,6 +12,7 @@ namespace sluice {
 struct Announcement {
     std::vector<Readied> readied{};  // became claimable, and were not taken here
     Timestamp due = never;           // a write has to be looked at then
+    bool rules_changed = false;      // those about what may run
     // How many claims wait now; nothing from a committer where claims never wait.
     std::optional<std::size_t> waiting_claims{};
 };

@@ -137,6 +137,7 @@ TEST(MakeJob, RefusesWhatIsMissing) {
     expect_refusals({
         {"/type", ErrorCode::invalid, [](NewJob& job) { job.type.clear(); }},
         {"/tenant", ErrorCode::invalid, [](NewJob& job) { job.tenant.clear(); }},
+        {"/tenant", ErrorCode::invalid, [](NewJob& job) { job.tenant = "acme*"; }},
         {"/queue", ErrorCode::invalid, [](NewJob& job) { job.queue = ""; }},
         {"/exclusive_keys/1", ErrorCode::invalid,
          [](NewJob& job) {

@@ -14,6 +14,16 @@ bool has_control_character(std::string_view text) {
     });
 }
 
+std::optional<Error> check_text(std::string_view field, std::string_view text,
+                                std::size_t bytes_max) {
+    if (text.size() > bytes_max) {
+        return refuse(
+            field, fmt::format("is {} bytes long; at most {} are allowed", text.size(), bytes_max));
+    }
+    if (has_control_character(text)) return refuse(field, "must not contain control characters");
+    return std::nullopt;
+}
+
 }  // namespace
 
 Error refuse(std::string_view field, std::string message, ErrorCode code) {
@@ -50,7 +60,21 @@ std::optional<Error> check_tenant(std::string_view field, std::string_view tenan
     if (tenant.starts_with('@')) {
         return refuse(field, "must not begin with @: such names are the engine's own");
     }
+    if (tenant.ends_with('*')) {
+        return refuse(field, "must not end with *: rules take that for the beginning of names");
+    }
     return check_name(field, tenant);
+}
+
+std::optional<Error> check_reason_text(std::string_view field, std::string_view reason) {
+    if (reason.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+        return refuse(field, "is required: say why, for the audit");
+    }
+    return check_text(field, reason, limits::reason_bytes);
+}
+
+std::optional<Error> check_ticket_text(std::string_view field, std::string_view ticket) {
+    return check_text(field, ticket, limits::ticket_bytes);
 }
 
 std::optional<Error> check_list(std::string_view field, std::vector<std::string>& list,

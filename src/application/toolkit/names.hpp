@@ -14,6 +14,8 @@ namespace sluice {
 namespace limits {
 inline constexpr std::size_t name_bytes = 200;  // type, queue, ids and the like
 inline constexpr std::size_t list_items = 32;   // exclusive keys, labels, backoff delays
+inline constexpr std::size_t reason_bytes = 256;
+inline constexpr std::size_t ticket_bytes = 128;
 }  // namespace limits
 
 // A refusal that points at a field.
@@ -31,6 +33,12 @@ std::optional<Error> check_path_id(std::string_view field, std::string_view id);
 // Refuses a text that cannot be a tenant: an empty one, one that is no name, or one of the engine's
 // own, which begin with "@".
 std::optional<Error> check_tenant(std::string_view field, std::string_view tenant);
+
+// Refuses a reason that says nothing, is too long, or has control characters.
+std::optional<Error> check_reason_text(std::string_view field, std::string_view reason);
+
+// The same for the number of a ticket, which may be empty.
+std::optional<Error> check_ticket_text(std::string_view field, std::string_view ticket);
 
 // Refuses a list that is too long, or has an entry that is empty or no name. Sorts it otherwise,
 // and drops repeats.

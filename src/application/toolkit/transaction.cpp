@@ -14,6 +14,7 @@ void Transaction::record(Job& job, Step step, std::optional<JobState> from, std:
                      .detail = std::move(detail)};
     events_.push_back(sluice::record(job, std::move(parts)));
     count(events_.back());
+    if (!job.spec->source.empty()) count_source(job, events_.back());
     if (!job.spec->entity_id.empty()) {
         touched_.push_back(
             watch_id({job.spec->tenant, job.spec->entity_type, job.spec->entity_id}));
@@ -30,6 +31,23 @@ void Transaction::count(const Event& event) {
         default: break;
     }
     if (event.to && is_final(*event.to)) ++counts_.ended[static_cast<std::size_t>(*event.to)];
+}
+
+void Transaction::count_source(const Job& job, const Event& event) {
+    const bool is_new = event.step == Step::submitted;
+    const bool has_ended = event.to && is_final(*event.to) && event.from && !is_final(*event.from);
+    if (!is_new && !has_ended) return;
+    SourceCount& count = sources_[{job.spec->tenant, job.spec->source}];
+    count.tenant = job.spec->tenant;
+    count.source = job.spec->source;
+    if (is_new) {
+        ++count.submitted;
+        count.last_job_at = job.spec->created_at;
+    } else if (*event.to == JobState::succeeded) {
+        ++count.succeeded;
+    } else if (*event.to != JobState::canceled) {
+        ++count.failed;
+    }
 }
 
 void Transaction::append(std::span<const LogLine> lines) {
@@ -80,6 +98,11 @@ void Transaction::flush() {
     session_.history().append(events_);
     written_ = true;
     events_.clear();
+    if (sources_.empty()) return;
+    std::vector<SourceCount> counts;
+    for (auto& [name, source] : sources_) counts.push_back(std::move(source));
+    sources_.clear();
+    session_.limits().count_sources(counts, now_);
 }
 
 }  // namespace sluice

@@ -26,6 +26,7 @@ class Transaction {
     IdempotencyStore& idempotency() { return session_.idempotency(); }
     EntityStore& entities() { return session_.entities(); }
     ArchiveStore& archive() { return session_.archive(); }
+    LimitStore& limits() { return session_.limits(); }
     const Rules& rules() const { return rules_; }
 
     Timestamp now() const { return now_; }
@@ -59,7 +60,7 @@ class Transaction {
     // Ended jobs were removed: their watchers have to look.
     void note_removed(std::span<const JobId> jobs);
 
-    // Writes the events that were gathered so far.
+    // Writes the events that were gathered so far, and the counts of sources.
     void flush();
 
     // Jobs that got events or log lines, for their watchers.
@@ -68,6 +69,7 @@ class Transaction {
 
   private:
     void count(const Event& event);
+    void count_source(const Job& job, const Event& event);
     Digest head_of(const Entity& entity) const;
 
     Session& session_;
@@ -76,6 +78,7 @@ class Transaction {
     IdSource& ids_;
     Chance& chance_;
     std::vector<Event> events_;
+    std::map<std::pair<std::string, std::string>, SourceCount> sources_;  // by tenant and name
     std::vector<JobId> touched_;
     std::map<EntityKey, Digest> entity_heads_;  // of entities that this session has written
     CommitRecord counts_;
