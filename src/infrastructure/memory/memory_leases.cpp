@@ -10,10 +10,11 @@ std::vector<std::vector<Job>> MemoryLeases::take(std::span<const Wanted> wanted,
     MemoryRecords& records = work_.records;
     work_.asked_queue = true;
     records.gather_readied(now);
-    std::vector<std::vector<Job>> taken(wanted.size());
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-        for (const JobId id : records.queue.take(*wanted[i].filter, wanted[i].limit, now)) {
-            taken[i].push_back(records.jobs.at(id).job);
+    std::vector<std::vector<Job>> taken;
+    for (const std::vector<JobId>& ids : records.queue.take(wanted, now)) {
+        std::vector<Job>& jobs = taken.emplace_back();
+        for (const JobId id : ids) {
+            jobs.push_back(records.jobs.at(id).job);
             work_.taken.insert(id);
         }
     }
@@ -52,7 +53,7 @@ void MemoryLeases::close(std::span<const Job> jobs) {
         stored.lease.reset();
         stored.now.apply_worker_update(job.now);
         work_.records.watch(stored);
-        work_.records.queue.free_keys(job.spec->id);
+        work_.records.queue.release(job.spec->id);
     }
 }
 

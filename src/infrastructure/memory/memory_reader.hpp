@@ -41,10 +41,32 @@ class MemoryEntityReader final : public EntityReader {
     const EntityRecords& records_;
 };
 
+class MemoryLimitReader final : public LimitReader {
+  public:
+    MemoryLimitReader(std::mutex* mutex, const MemoryRecords& records)
+        : mutex_(mutex), records_(records) {}
+
+    std::shared_ptr<const LimitRules> limit_rules() override {
+        const auto lock = hold(mutex_);
+        return records_.rules;
+    }
+    std::vector<MeterState> meters(std::span<const MeterId> ids) override {
+        const auto lock = hold(mutex_);
+        return records_.queue.permits().meters_of(ids);
+    }
+
+  private:
+    std::mutex* mutex_;
+    const MemoryRecords& records_;
+};
+
 class MemoryReader final : public JobReader {
   public:
     MemoryReader(std::mutex* mutex, const MemoryRecords& records)
-        : mutex_(mutex), records_(records), entities_(mutex, records.entities) {}
+        : mutex_(mutex),
+          records_(records),
+          entities_(mutex, records.entities),
+          limits_(mutex, records) {}
 
     std::vector<std::optional<Job>> find(std::span<const JobId> ids) override {
         const auto lock = hold(mutex_);
@@ -75,11 +97,13 @@ class MemoryReader final : public JobReader {
         return records_.ids_after(after, limit);
     }
     EntityReader& entities() override { return entities_; }
+    LimitReader& limits() override { return limits_; }
 
   private:
     std::mutex* mutex_;
     const MemoryRecords& records_;
     MemoryEntityReader entities_;
+    MemoryLimitReader limits_;
 };
 
 }  // namespace sluice

@@ -90,14 +90,25 @@ void MemoryRecords::watch(const Job& job) {
     }
 }
 
+std::map<Lane, std::int64_t> MemoryRecords::leases() const {
+    std::map<Lane, std::int64_t> count;
+    for (const auto& [id, row] : jobs) {
+        if (row.job.lease) ++count[lane_of(row.job.spec)];
+    }
+    return count;
+}
+
 void MemoryRecords::rebuild() {
+    const auto buckets = queue.permits().kept_buckets();
     queue.clear();
     clock.clear();
     queue.newly_ready(seen_now);  // jobs that were due before are due at once, not told again
+    queue.set_rules(rules, seen_now);
+    for (const KeptBucket& bucket : buckets) queue.permits().restore(bucket);
     // All keys are held before any job is queued that may have to wait for one.
     for (const auto& [id, row] : jobs) {
         if (!row.job.lease) continue;
-        queue.hold_keys(row.job.spec);
+        queue.hold(row.job.spec);
         watch(row.job);
     }
     for (const auto& [id, row] : jobs) {
@@ -105,6 +116,8 @@ void MemoryRecords::rebuild() {
         queue.add(row.job.spec, row.job.now.run_after, row.blocked);
     }
     queue.newly_ready(Timestamp::min());
+    queue.permits().keep_changes();
+    queue.look_again();
 }
 
 }  // namespace sluice

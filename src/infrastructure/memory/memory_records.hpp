@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "application/ports/store.hpp"
 #include "infrastructure/memory/entity_records.hpp"
+#include "infrastructure/memory/source_records.hpp"
 #include "infrastructure/queue/lease_clock.hpp"
 #include "infrastructure/queue/ready_queue.hpp"
 
@@ -26,6 +28,8 @@ struct MemoryRecords {
     std::unordered_map<JobId, std::vector<LogLine>> logs;
     std::map<std::pair<std::string, std::string>, IdempotentRequest> requests;  // by tenant and key
     EntityRecords entities;
+    SourceRecords sources;
+    std::shared_ptr<const LimitRules> rules = LimitRules::none();
     std::int64_t last_id = 0;
     bool is_shared = false;
 
@@ -48,7 +52,11 @@ struct MemoryRecords {
     // Watches the job's lease and deadline as they are now, or stops watching.
     void watch(const Job& job);
 
-    // Rebuilds the queue and the clock from the jobs.
+    // The leases by lane, counted from the jobs.
+    std::map<Lane, std::int64_t> leases() const;
+
+    // Rebuilds the queue and the clock from the jobs and the rules. The buckets of meters become
+    // what they were at the last commit.
     void rebuild();
 };
 

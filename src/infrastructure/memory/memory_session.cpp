@@ -69,7 +69,7 @@ void MemoryJobs::requeue(std::span<const Job> jobs) {
         MemoryWork::write(stored, job);
         stored.lease.reset();
         work_.records.watch(stored);
-        work_.records.queue.free_keys(stored.spec->id);
+        work_.records.queue.release(stored.spec->id);
         work_.records.queue.add(stored.spec, stored.now.run_after, false);
     }
 }
@@ -89,7 +89,7 @@ void MemoryJobs::finish(std::span<const Job> jobs) {
         MemoryWork::write(stored, job);
         row.blocked = false;
         records.watch(stored);
-        if (!stored.lease) records.queue.free_keys(stored.spec->id);
+        if (!stored.lease) records.queue.release(stored.spec->id);
     }
 }
 
@@ -211,9 +211,16 @@ ArchiveStore& MemorySession::archive() {
     return archive_;
 }
 
+LimitStore& MemorySession::limits() {
+    check(lock_.owns_lock(), "a session is not used after its commit");
+    return limits_;
+}
+
 void MemorySession::commit() {
     check(lock_.owns_lock(), "a session is committed once");
     check(work_.taken.empty(), "what was taken from the queue is leased in the same session");
+    work_.records.queue.permits().keep_changes();
+    work_.records.queue.permits().take_forgotten();  // there are no rows
     lock_.unlock();
 }
 

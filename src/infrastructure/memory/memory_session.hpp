@@ -124,6 +124,25 @@ class MemoryArchive : public ArchiveStore {
     MemoryWork& work_;
 };
 
+class MemoryLimits : public LimitStore {
+  public:
+    explicit MemoryLimits(MemoryWork& work) : work_(work) {}
+
+    std::shared_ptr<const LimitRules> limit_rules() override { return work_.records.rules; }
+    std::vector<MeterState> meters(std::span<const MeterId> ids) override;
+    void rules_written(Timestamp now) override;
+    std::vector<LaneNow> lanes(std::int64_t ready_max) override;
+    std::vector<MeterDifference> check_meters(bool repair) override;
+    void count_sources(std::span<const SourceCount> counts, Timestamp now) override;
+    std::vector<SourceCount> sources(const std::string& tenant, Timestamp now) override;
+    bool knows_source(const std::string& tenant, const std::string& source) override;
+    std::int64_t count_of_sources(const std::string& tenant) override;
+    int forget_sources(Timestamp now, int limit) override;
+
+  private:
+    MemoryWork& work_;
+};
+
 // A MemoryStore's session: it holds the store's lock until it is committed or gone. Its parts must
 // not be used after the commit.
 class MemorySession : public Session {
@@ -138,6 +157,7 @@ class MemorySession : public Session {
     IdempotencyStore& idempotency() override;
     EntityStore& entities() override;
     ArchiveStore& archive() override;
+    LimitStore& limits() override;
     void commit() override;
 
   private:
@@ -150,6 +170,7 @@ class MemorySession : public Session {
     MemoryHistory history_{work_};
     MemoryIdempotency idempotency_{work_};
     MemoryArchive archive_{work_};
+    MemoryLimits limits_{work_};
 };
 
 }  // namespace sluice

@@ -4,28 +4,9 @@
 
 #include "domain/values/check.hpp"
 
-// How keys are kept exclusive. A job is parked only at a key that is held. When the key is freed,
-// the first job of each lane that is parked there goes to the lane and leads the others: as long as
-// it is in the lane and the key is free, none of them can be taken before it. When a leader is
-// taken, the key is held again; when it is canceled or has to wait for another key, the next parked
-// job becomes the leader.
 namespace sluice {
 
 // ── lanes ──
-
-ReadyQueue::LaneQueue& ReadyQueue::lane_for(const JobSpec& spec) {
-    auto found = lanes_.find(spec);
-    if (found == lanes_.end()) {
-        found = lanes_.emplace(lane_of(spec), LaneQueue{.ready = Ranks(&pool_)}).first;
-        found->second.name = &found->first;
-    }
-    return found->second;
-}
-
-// Lane names come from clients; an unused lane must not stay.
-void ReadyQueue::drop_if_empty(LaneQueue& lane) {
-    if (lane.queued == 0 && lane.readied == 0) lanes_.erase(lanes_.find(*lane.name));
-}
 
 void ReadyQueue::depart(LaneQueue& lane) {
     --lane.queued;
@@ -37,6 +18,7 @@ void ReadyQueue::enter_ready(LaneQueue& lane, const Rank& rank) {
     lane.ready.insert(lane.ready.end(), rank);  // ids increase, so most ranks go to the end
     check(lane.ready.size() == before + 1, "a job is queued once");
     if (lane.readied++ == 0) readied_.push_back(&lane);
+    if (lane.is_aside && lane.held_by == nullptr) put_back(lane);
 }
 
 void ReadyQueue::enter(LaneQueue& lane, const Rank& rank) {
@@ -116,9 +98,9 @@ std::vector<JobId> ReadyQueue::dependents(std::span<const JobId> ended) const {
 }
 
 bool ReadyQueue::remove(const JobSpec& spec, Timestamp run_after) {
-    const auto found = lanes_.find(spec);
-    if (found == lanes_.end()) return false;
-    LaneQueue& lane = found->second;
+    LaneQueue* const queued_in = find_lane(spec);
+    if (queued_in == nullptr) return false;
+    LaneQueue& lane = *queued_in;
     const Rank rank{.id = spec.id, .priority = spec.priority};
     if (!take_out(lane, rank, spec, run_after)) return false;
 
@@ -151,15 +133,39 @@ bool ReadyQueue::take_out(LaneQueue& lane, const Rank& rank, const JobSpec& spec
 
 // ── claims ──
 
+bool ReadyQueue::may_start(LaneQueue& lane) {
+    return !permits_.are_there_rules() || permits_.is_open(lane, now_);
+}
+
+// Lanes that are found closed are put aside.
+template <class Within>
+void ReadyQueue::gather_heads(const ClaimFilter& filter, const Lane& from, Within&& within,
+                              std::vector<Head>& heads) {
+    for (auto next = lanes_.lower_bound(from); next != lanes_.end() && within(next->first);) {
+        const auto at = next++;
+        LaneQueue& lane = at->second;
+        if (lane.ready.empty() || !filter.accepts(at->first)) continue;
+        if (may_start(lane)) {
+            heads.push_back({*lane.ready.begin(), &lane});
+        } else {
+            lane.is_aside = true;
+            aside_.insert(lanes_.extract(at));
+        }
+    }
+}
+
 std::vector<ReadyQueue::Head> ReadyQueue::heads_of(const ClaimFilter& filter) {
     std::vector<Head> heads;
-    const auto gather = [&](const Lane& from, auto within) {
-        for (auto lane = lanes_.lower_bound(from); lane != lanes_.end() && within(lane->first);
-             ++lane) {
-            if (!lane->second.ready.empty() && filter.accepts(lane->first)) {
-                heads.push_back({*lane->second.ready.begin(), &lane->second});
+    if (!aside_.empty()) {
+        for (LaneGate* gate : permits_.aside_but_maybe_open(now_)) {
+            auto& lane = static_cast<LaneQueue&>(*gate);
+            if (!lane.ready.empty() && filter.accepts(*lane.name) && may_start(lane)) {
+                heads.push_back({*lane.ready.begin(), &lane});
             }
         }
+    }
+    const auto gather = [&](const Lane& from, auto within) {
+        gather_heads(filter, from, within, heads);
     };
     if (filter.any_tenant) {
         gather({"", "", ""}, [](const Lane&) { return true; });
@@ -186,13 +192,14 @@ std::vector<JobId> ReadyQueue::take(const ClaimFilter& filter, int limit, Timest
     const auto later = [](const Head& a, const Head& b) { return b.rank < a.rank; };
     std::make_heap(heads.begin(), heads.end(), later);
 
-    // Only the lane in hand changes: a claim holds keys but frees none, so no job is promoted
-    // elsewhere.
+    // Of the queue only the lane in hand changes: a claim holds keys but frees none, so no job is
+    // promoted elsewhere. But a start may close any lane that shares a meter.
     std::vector<JobId> taken;
     while (!heads.empty() && std::ssize(taken) < limit) {
         std::pop_heap(heads.begin(), heads.end(), later);
         const auto [rank, lane] = heads.back();
         heads.pop_back();
+        if (!may_start(*lane)) continue;
         if (take_head(*lane)) taken.push_back(rank.id);
         if (!lane->ready.empty()) {
             heads.push_back({*lane->ready.begin(), lane});
@@ -200,6 +207,20 @@ std::vector<JobId> ReadyQueue::take(const ClaimFilter& filter, int limit, Timest
         } else {
             drop_if_empty(*lane);
         }
+    }
+    return taken;
+}
+
+std::vector<std::vector<JobId>> ReadyQueue::take(std::span<const LeaseStore::Wanted> wanted,
+                                                 Timestamp now) {
+    std::vector<std::vector<JobId>> taken;
+    taken.reserve(wanted.size());
+    std::vector<const ClaimFilter*> exhausted;
+    for (const auto& [filter, limit] : wanted) {
+        const bool is_exhausted = std::any_of(exhausted.begin(), exhausted.end(),
+                                              [&](const auto* other) { return *other == *filter; });
+        taken.push_back(is_exhausted ? std::vector<JobId>() : take(*filter, limit, now));
+        if (!is_exhausted && std::ssize(taken.back()) < limit) exhausted.push_back(filter);
     }
     return taken;
 }
@@ -215,20 +236,69 @@ bool ReadyQueue::take_head(LaneQueue& lane) {
             park(job, *held);
             return false;
         }
-        hold(job);
+        hold_keys(job);
         stop_leading(job);
         job.lane = nullptr;
     }
     depart(lane);
+    lease(lane, rank.id);
+    if (permits_.are_there_rules()) permits_.start(lane, now_);
     return true;
+}
+
+// ── leases ──
+
+void ReadyQueue::lease(LaneQueue& lane, JobId id) {
+    check(leased_.try_emplace(id, &lane).second, "a job has one lease");
+    ++lane.active;
+}
+
+void ReadyQueue::hold(const JobSpec& spec) {
+    LaneQueue& lane = lane_for(spec);
+    lease(lane, spec.id);
+    if (permits_.are_there_rules()) permits_.add_leases(lane, 1, now_);
+    if (held_keys(spec).empty()) return;
+    KeyedJob& job = add_keyed(spec);
+    job.rank = {.id = spec.id, .priority = spec.priority, .has_keys = true};
+    hold_keys(job);
+}
+
+// A permit is given back exactly once: with the entry in `leased_`.
+void ReadyQueue::release(JobId id) {
+    const auto found = leased_.find(id);
+    if (found == leased_.end()) return;
+    LaneQueue& lane = *found->second;
+    leased_.erase(found);
+    free_keys(id);
+    if (permits_.are_there_rules()) permits_.end(lane, now_);
+    --lane.active;
+    drop_if_empty(lane);
+}
+
+// ── what became claimable ──
+
+void ReadyQueue::add_opened() {
+    const auto ready_of = [](const LaneGate& lane) {
+        return static_cast<const LaneQueue&>(lane).ready.size();
+    };
+    for (const auto& [gate, count] : permits_.opened(now_, ready_of)) {
+        auto& lane = static_cast<LaneQueue&>(*gate);
+        if (lane.is_aside) put_back(lane);
+        if (lane.readied == 0) readied_.push_back(&lane);
+        const auto shown = static_cast<int>(std::min<std::int64_t>(count, INT32_MAX));
+        lane.readied = std::max(lane.readied, shown);
+    }
 }
 
 std::vector<Readied> ReadyQueue::newly_ready(Timestamp now) {
     release_due(now);
+    add_opened();
     std::vector<Readied> result;
     result.reserve(readied_.size());
     for (LaneQueue* lane : readied_) {
-        result.push_back({.lane = *lane->name, .count = std::exchange(lane->readied, 0)});
+        const int count = std::exchange(lane->readied, 0);
+        const bool is_closed = !lane->ready.empty() && !may_start(*lane);
+        if (!is_closed) result.push_back({.lane = *lane->name, .count = count});
         drop_if_empty(*lane);
     }
     readied_.clear();
@@ -238,141 +308,41 @@ std::vector<Readied> ReadyQueue::newly_ready(Timestamp now) {
 }
 
 Timestamp ReadyQueue::next_due() const {
-    return timed_.empty() ? never : timed_.begin()->first.first;
+    const Timestamp due = timed_.empty() ? never : timed_.begin()->first.first;
+    return std::min(due, permits_.next_look());
 }
 
-std::vector<Depth> ReadyQueue::depths() const {
-    std::vector<Depth> result;
-    for (const auto& [name, lane] : lanes_) {
-        if (lane.queued == 0) continue;
-        result.push_back({.lane = name, .queued = static_cast<std::int64_t>(lane.queued)});
+void ReadyQueue::set_rules(std::shared_ptr<const LimitRules> rules, Timestamp now) {
+    put_all_back();
+    permits_.set_rules(std::move(rules), now);
+    if (!permits_.are_there_rules()) return;
+    for (auto& [name, lane] : lanes_) {
+        if (lane.active > 0) permits_.add_leases(lane, lane.active, now);
     }
-    return result;
+}
+
+void ReadyQueue::look_again() {
+    if (!permits_.are_there_rules()) return;
+    put_all_back();
+    for (auto& [name, lane] : lanes_) {
+        if (!lane.ready.empty()) permits_.look_again(lane);
+    }
 }
 
 void ReadyQueue::clear() {
     readied_.clear();
+    leased_.clear();
+    permits_.clear();
     keyed_.clear();
     keys_.clear();
     blocks_.clear();
     blocked_.clear();
     timed_.clear();
     lanes_.clear();
+    aside_.clear();
     pool_.release();
     size_ = 0;
     now_ = Timestamp::min();
-}
-
-// ── keys ──
-
-ReadyQueue::Key& ReadyQueue::key_for(KeyName name) {
-    const auto [found, added] = keys_.try_emplace(std::move(name));
-    if (added) found->second.name = &found->first;
-    return found->second;
-}
-
-ReadyQueue::KeyedJob& ReadyQueue::add_keyed(const JobSpec& spec) {
-    const auto [found, added] = keyed_.try_emplace(spec.id);
-    check(added, "a job with keys is queued once, and not while it holds them");
-    std::vector<Key*>& keys = found->second.keys;
-    for (std::string& name : held_keys(spec)) {
-        Key& key = key_for({spec.tenant, std::move(name)});
-        if (std::find(keys.begin(), keys.end(), &key) != keys.end()) continue;
-        keys.push_back(&key);
-        ++key.users;
-    }
-    return found->second;
-}
-
-void ReadyQueue::drop_keyed(JobId id) {
-    const auto found = keyed_.find(id);
-    for (Key* key : found->second.keys) {
-        if (--key->users == 0) keys_.erase(keys_.find(*key->name));
-    }
-    keyed_.erase(found);
-}
-
-ReadyQueue::Key* ReadyQueue::first_held(const KeyedJob& job) {
-    for (Key* key : job.keys) {
-        if (key->holder) return key;
-    }
-    return nullptr;
-}
-
-void ReadyQueue::hold(KeyedJob& job) {
-    for (Key* key : job.keys) {
-        check(!key->holder, "a key has one holder");
-        key->holder = job.rank.id;
-    }
-    job.holds = true;
-}
-
-void ReadyQueue::park(KeyedJob& job, Key& key) {
-    Parking& parking =
-        key.waiting.try_emplace(job.lane, Parking{.parked = Ranks(&pool_)}).first->second;
-    parking.parked.insert(parking.parked.end(), job.rank);
-    job.at = &key;
-    job.parked = true;
-}
-
-// Called when a job has left its lane: the jobs parked behind it get another leader.
-void ReadyQueue::stop_leading(KeyedJob& job) {
-    Key* key = std::exchange(job.at, nullptr);
-    if (key == nullptr) return;
-    const auto parking = key->waiting.find(job.lane);
-    if (parking == key->waiting.end() || parking->second.leader != job.rank.id) return;
-    parking->second.leader.reset();
-    promote(*key, *job.lane);
-}
-
-// Sends the first job of the lane that is parked at the key to the lane, unless the key is held, or
-// a job that comes before all parked ones is in the lane already. A job that needs another key that
-// is held is parked there.
-void ReadyQueue::promote(Key& key, LaneQueue& lane) {
-    const auto found = key.waiting.find(&lane);
-    if (key.holder || found == key.waiting.end()) return;
-    Parking& parking = found->second;
-    while (!parking.parked.empty()) {
-        const Rank next = *parking.parked.begin();
-        if (parking.leader && parking.leader_rank < next) return;
-        parking.parked.erase(parking.parked.begin());
-        KeyedJob& job = keyed_.at(next.id);
-        if (Key* held = first_held(job)) {
-            park(job, *held);
-            continue;
-        }
-        job.parked = false;
-        parking.leader = next.id;
-        parking.leader_rank = next;
-        enter_ready(lane, next);
-        break;
-    }
-    if (parking.parked.empty()) key.waiting.erase(found);
-}
-
-void ReadyQueue::hold_keys(const JobSpec& spec) {
-    if (held_keys(spec).empty()) return;
-    KeyedJob& job = add_keyed(spec);
-    job.rank = {.id = spec.id, .priority = spec.priority, .has_keys = true};
-    hold(job);
-}
-
-void ReadyQueue::free_keys(JobId id) {
-    const auto found = keyed_.find(id);
-    if (found == keyed_.end() || !found->second.holds) return;
-    const std::vector<Key*> keys = found->second.keys;
-    for (Key* key : keys) key->holder.reset();
-    for (Key* key : keys) {
-        std::vector<LaneQueue*> lanes;
-        for (const auto& [lane, parking] : key->waiting) lanes.push_back(lane);
-        for (LaneQueue* lane : lanes) promote(*key, *lane);
-    }
-    drop_keyed(id);
-}
-
-std::optional<JobId> ReadyQueue::holder(const std::string& tenant, const std::string& key) const {
-    const auto found = keys_.find({tenant, key});
-    return found == keys_.end() ? std::nullopt : found->second.holder;
 }
 
 }  // namespace sluice

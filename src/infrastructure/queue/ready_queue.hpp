@@ -14,6 +14,7 @@
 
 #include "application/ports/store.hpp"
 #include "domain/jobs/lane.hpp"
+#include "infrastructure/queue/lane_permits.hpp"
 
 namespace sluice {
 
@@ -29,6 +30,10 @@ namespace sluice {
 // For each free key and each lane with jobs parked at that key, one of them (the first) is in the
 // lane. So a freed key costs one move per lane, however many jobs wait for it, and a claim never
 // walks over them.
+//
+// While there are rules about what may run, take() passes over lanes that they close; see
+// LanePermits. A lane that was found closed is put aside, so that no claim walks over it until its
+// meter may have room. Permits are asked before keys, and a job that is parked at a key needs none.
 //
 // Time does not go back: a job that was due at the `now` of one call is due in all later ones.
 class ReadyQueue {
@@ -50,28 +55,56 @@ class ReadyQueue {
     // Queued jobs that are blocked by one of these, each once, in order of their ids.
     std::vector<JobId> dependents(std::span<const JobId> ended) const;
 
-    // Takes up to `limit` jobs that the filter accepts; see LeaseStore::take. Their keys are held
-    // from now on.
+    // Takes up to `limit` jobs that the filter accepts; see LeaseStore::take. Their keys and
+    // permits are held from now on.
     std::vector<JobId> take(const ClaimFilter& filter, int limit, Timestamp now);
+    // The same for several claims, one after the other. Lanes are not walked again for a filter
+    // that has found less than it wanted.
+    std::vector<std::vector<JobId>> take(std::span<const LeaseStore::Wanted> wanted, Timestamp now);
 
-    // Holds the keys of a job that is leased already: for the rebuild at the start.
-    void hold_keys(const JobSpec& spec);
+    // Holds the keys and permits of a job that is leased already: for the rebuild at the start.
+    void hold(const JobSpec& spec);
 
-    // Frees the keys of a job that was taken. Does nothing when it holds none.
-    void free_keys(JobId id);
+    // Gives back the keys and permits of a job that was taken. Does nothing when it holds none.
+    void release(JobId id);
 
     std::optional<JobId> holder(const std::string& tenant, const std::string& key) const;
 
-    // When the next timed job is due, or `never`.
+    // When the next timed job is due, or a closed lane may open by time alone, or `never`.
     Timestamp next_due() const;
 
     // How many jobs became claimable since the last call, including timed jobs that are due at
     // `now`; in order of the lanes. A job counts each time that it enters its lane, also when it
-    // was taken since.
+    // was taken since. Jobs of lanes that rules close do not count until their lanes open; then as
+    // many as may start.
     std::vector<Readied> newly_ready(Timestamp now);
+
+    // From now on these rules hold; what is leased counts. Lanes that were closed count as newly
+    // ready if they are open.
+    void set_rules(std::shared_ptr<const LimitRules> rules, Timestamp now);
+    // After a rebuild: all lanes count as newly ready, since it is not known any more which ones
+    // claims wait for. Does nothing without rules.
+    void look_again();
+
+    LanePermits& permits() { return permits_; }
+    const LanePermits& permits() const { return permits_; }
+
+    // Lanes with claimable jobs, counted up to `ready_max`, or leases.
+    std::vector<LaneNow> lanes(std::int64_t ready_max) const;
+
+    // Tenant and source of the jobs that are here or leased, as far as they have one.
+    std::set<std::pair<std::string, std::string>> sources() const;
+
+    // Compares the meters with these leases; `repair`: sets them right.
+    std::vector<MeterDifference> check_meters(const std::map<Lane, std::int64_t>& leases,
+                                              bool repair) {
+        return permits_.check(leases, repair, now_);
+    }
 
     std::vector<Depth> depths() const;
     std::size_t size() const { return size_; }
+    // Lanes that a claim of everything walks over.
+    std::size_t walked_lanes() const { return lanes_.size(); }
 
     // Forgets everything, also the time that it has seen and the counts of newly ready jobs.
     void clear();
@@ -87,9 +120,10 @@ class ReadyQueue {
     };
     using Ranks = std::pmr::set<Rank>;
 
-    struct LaneQueue {
+    struct LaneQueue : LaneGate {
+        explicit LaneQueue(std::pmr::memory_resource* pool) : ready(pool) {}
+
         Ranks ready;
-        const Lane* name = nullptr;
         std::size_t queued = 0;  // in all states
         int readied = 0;         // how many entered `ready` since the last newly_ready()
     };
@@ -97,8 +131,8 @@ class ReadyQueue {
         using is_transparent = void;
         template <class A, class B>
         bool operator()(const A& a, const B& b) const {
-            return std::tie(a.tenant, a.queue, a.type, a.labels) <
-                   std::tie(b.tenant, b.queue, b.type, b.labels);
+            return std::tie(a.tenant, a.queue, a.type, a.labels, a.source) <
+                   std::tie(b.tenant, b.queue, b.type, b.labels, b.source);
         }
     };
     struct Head {  // the first job of a lane, while a claim merges lanes
@@ -134,6 +168,7 @@ class ReadyQueue {
     };
     using Timers = std::pmr::map<std::pair<Timestamp, JobId>, Timed>;
 
+    LaneQueue* find_lane(const JobSpec& spec);
     LaneQueue& lane_for(const JobSpec& spec);
     void drop_if_empty(LaneQueue& lane);
     void depart(LaneQueue& lane);
@@ -143,27 +178,42 @@ class ReadyQueue {
     void enter(LaneQueue& lane, const Rank& rank);
     void enter_ready(LaneQueue& lane, const Rank& rank);
 
+    bool may_start(LaneQueue& lane);
     std::vector<Head> heads_of(const ClaimFilter& filter);
+    template <class Within>
+    void gather_heads(const ClaimFilter& filter, const Lane& from, Within&& within,
+                      std::vector<Head>& heads);
+    void put_back(LaneQueue& lane);
+    void put_all_back();
+    template <class Visit>
+    void for_each_lane(Visit&& visit) const;
     bool take_head(LaneQueue& lane);
+    void lease(LaneQueue& lane, JobId id);
+    void add_opened();
 
     Key& key_for(KeyName name);
     KeyedJob& add_keyed(const JobSpec& spec);
     void drop_keyed(JobId id);
     static Key* first_held(const KeyedJob& job);
-    static void hold(KeyedJob& job);
+    static void hold_keys(KeyedJob& job);
+    void free_keys(JobId id);
     void park(KeyedJob& job, Key& key);
     void stop_leading(KeyedJob& job);
     void promote(Key& key, LaneQueue& lane);
 
     // A million waiting jobs are a million nodes of one size: the pool packs them.
     std::pmr::unsynchronized_pool_resource pool_;
-    std::map<Lane, LaneQueue, LaneOrder> lanes_;
+    using Lanes = std::map<Lane, LaneQueue, LaneOrder>;
+    Lanes lanes_;
+    Lanes aside_;  // those that wait with a meter and that no claim walks over
     std::vector<LaneQueue*> readied_;
     Timers timed_{&pool_};
     std::unordered_set<JobId> blocked_;
     std::set<std::pair<JobId, JobId>> blocks_;  // a job, and one that is blocked by it
     std::unordered_map<JobId, KeyedJob> keyed_;
     std::map<KeyName, Key> keys_;
+    LanePermits permits_;
+    std::unordered_map<JobId, LaneQueue*> leased_;
     std::size_t size_ = 0;
     Timestamp now_ = Timestamp::min();
 };

@@ -55,6 +55,7 @@ TEST(ReadyQueue, LetsARetryWaitAlsoWhenTheClockWasSetBackSinceTheJobWasCreated) 
     queue.add(job, at(3600), false);
     EXPECT_EQ(queue.take(anything, 1, at(0)), Ids{{1}}) << "it asked for no delay";
 
+    queue.release(job.id);
     queue.add(job, at(15), false);
 
     EXPECT_EQ(queue.take(anything, 1, at(14)), Ids{});
@@ -106,7 +107,7 @@ TEST(ReadyQueue, RemovesAJobWhereverItIs) {
     queue.add(spec(1), at(0), false);
     queue.add(spec(2), at(90), false);
     queue.add(blocked, at(0), true);
-    queue.hold_keys(with_keys(spec(4), {"k"}));
+    queue.hold(with_keys(spec(4), {"k"}));
     queue.add(parked, at(0), false);
     ASSERT_EQ(queue.size(), 4u);
 
@@ -116,7 +117,7 @@ TEST(ReadyQueue, RemovesAJobWhereverItIs) {
     EXPECT_TRUE(queue.remove(parked, at(0)));
 
     EXPECT_FALSE(queue.remove(spec(1), at(0)));
-    queue.free_keys(JobId{4});
+    queue.release(JobId{4});
     EXPECT_EQ(queue.take(anything, 9, at(99)), Ids{});
     EXPECT_EQ(queue.dependents(Ids{{1}}), Ids{});
     EXPECT_EQ(queue.size(), 0u);
@@ -134,7 +135,7 @@ TEST(ReadyQueue, HoldsTheKeysOfATakenJobUntilTheyAreFreed) {
     EXPECT_EQ(queue.holder("other", "key=b"), std::nullopt);
     EXPECT_EQ(queue.take(anything, 9, at(0)), Ids{});
 
-    queue.free_keys(JobId{1});
+    queue.release(JobId{1});
 
     EXPECT_EQ(queue.holder("default", "key=a"), std::nullopt);
     EXPECT_EQ(queue.take(anything, 9, at(0)), Ids{{2}});
@@ -142,20 +143,20 @@ TEST(ReadyQueue, HoldsTheKeysOfATakenJobUntilTheyAreFreed) {
 
 TEST(ReadyQueue, LetsTheNextOneLeadWhenTheFirstIsCanceledOrMustWaitForAnotherKey) {
     ReadyQueue queue;
-    queue.hold_keys(with_keys(spec(1), {"a"}));
+    queue.hold(with_keys(spec(1), {"a"}));
     for (const std::int64_t id : {2, 3, 4}) {
         queue.add(with_keys(spec(id), {"a"}), at(0), false);
     }
     queue.add(with_keys(spec(5, "work", 1), {"a", "b"}), at(0), false);
-    queue.free_keys(JobId{1});
-    queue.hold_keys(with_keys(spec(6), {"b"}));
+    queue.release(JobId{1});
+    queue.hold(with_keys(spec(6), {"b"}));
 
     EXPECT_TRUE(queue.remove(with_keys(spec(2), {"a"}), at(0)));
     EXPECT_EQ(queue.take(anything, 9, at(0)), Ids{{3}});
-    queue.free_keys(JobId{6});
-    queue.free_keys(JobId{3});
+    queue.release(JobId{6});
+    queue.release(JobId{3});
     EXPECT_EQ(queue.take(anything, 9, at(0)), Ids{{5}});
-    queue.free_keys(JobId{5});
+    queue.release(JobId{5});
     EXPECT_EQ(queue.take(anything, 9, at(0)), Ids{{4}});
 }
 
@@ -186,7 +187,7 @@ TEST(ReadyQueue, FreesAKeyThatTenThousandWaitForWithOneMove) {
     int moves = 0;
     for (int id = 1; id <= jobs; ++id) {
         ASSERT_EQ(queue.take(anything, 100, at(0)), Ids{{id}});
-        queue.free_keys(JobId{id});
+        queue.release(JobId{id});
         moves += readied(queue, at(0));
     }
 
@@ -198,7 +199,7 @@ TEST(ReadyQueue, ForgetsEverythingWhenCleared) {
     ReadyQueue queue;
     queue.add(spec(1), at(0), false);
     queue.add(spec(2), at(50), false);
-    queue.hold_keys(with_keys(spec(3), {"k"}));
+    queue.hold(with_keys(spec(3), {"k"}));
     EXPECT_EQ(queue.take(anything, 1, at(40)), Ids{{1}});
 
     queue.clear();
@@ -325,7 +326,7 @@ class RandomWalk {
     void free_one() {
         if (model_.held.empty()) return;
         const auto job = any_of(model_.held);
-        queue_.free_keys(job->id);
+        queue_.release(job->id);
         model_.held.erase(job);
     }
 
@@ -353,6 +354,30 @@ class RandomWalk {
     std::int64_t next_id_ = 10'000;
     Timestamp now_ = at(100);
 };
+
+TEST(ReadyQueue, GivesClaimsTogetherWhatItGivesThemOneByOne) {
+    const ClaimFilter filters[] = {{}, {.types = {"a"}}, {.types = {"a", "b"}}};
+    for (unsigned seed = 1; seed <= 100; ++seed) {
+        std::mt19937 random(seed);
+        const auto below = [&](int end) {
+            return std::uniform_int_distribution(0, end - 1)(random);
+        };
+        ReadyQueue together;
+        ReadyQueue one_by_one;
+        for (std::int64_t id = 1; id <= 12; ++id) {
+            JobSpec job = spec(id, std::string(1, static_cast<char>('a' + below(3))), below(2));
+            if (below(2) == 0) job.exclusive_keys = {std::to_string(below(3))};
+            for (ReadyQueue* queue : {&together, &one_by_one}) queue->add(job, at(0), false);
+        }
+        std::vector<LeaseStore::Wanted> wanted;
+        std::vector<Ids> expected;
+        for (int i = 0; i < 8; ++i) {
+            wanted.push_back({&filters[below(3)], 1 + below(3)});
+            expected.push_back(one_by_one.take(*wanted.back().filter, wanted.back().limit, at(0)));
+        }
+        EXPECT_EQ(together.take(wanted, at(0)), expected) << "seed " << seed;
+    }
+}
 
 TEST(ReadyQueue, TakesExactlyWhatASearchOverAllJobsWouldTake) {
     for (unsigned seed = 1; seed <= 24; ++seed) {

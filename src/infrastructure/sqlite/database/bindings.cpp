@@ -82,4 +82,16 @@ void put_request(Statement& put, const IdempotentRequest& request) {
     put_row(put, tables::request_table, std::tie(request));
 }
 
+void put_meter(Statement& put, const StoredMeter& meter) {
+    put_row(put, tables::meter_table, std::tie(meter));
+}
+
+void put_source(Statement& put, const StoredSource& source) {
+    put_row(put, tables::source_table, std::tie(source));
+}
+
+void add_to_source_hour(Statement& add, const StoredSourceHour& hour) {
+    put_row(add, tables::source_hour_table, std::tie(hour));
+}
+
 }  // namespace sluice::sqlite

@@ -27,4 +27,9 @@ void run_on_unfinished(Statement& statement, const JobSpec& spec);
 void put_entity(Statement& put, const Entity& entity);
 void put_request(Statement& put, const IdempotentRequest& request);
 
+// Run sql::put_meter, sql::put_source and sql::add_to_source_hour.
+void put_meter(Statement& put, const StoredMeter& meter);
+void put_source(Statement& put, const StoredSource& source);
+void add_to_source_hour(Statement& add, const StoredSourceHour& hour);
+
 }  // namespace sluice::sqlite

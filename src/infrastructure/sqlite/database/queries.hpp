@@ -218,6 +218,7 @@ inline constexpr char is_entity_id[] = " AND j.entity_id = ?";
 inline constexpr char is_site_id[] = " AND j.site_id = ?";
 inline constexpr char is_node_id[] = " AND j.node_id = ?";
 inline constexpr char is_correlation_id[] = " AND j.correlation_id = ?";
+inline constexpr char is_source[] = " AND j.source = ?";
 inline constexpr char is_worker[] =
     " AND EXISTS (SELECT 1 FROM lease w WHERE w.id = j.id AND w.worker_id = ?)";
 // Numbers as in JobState: a job that has not ended is 0, queued, or 1, running.
@@ -236,6 +237,50 @@ inline constexpr char newest_first[] = " ORDER BY 1 DESC LIMIT ?";
 inline constexpr char without_the_first[] = " OFFSET ?";
 inline constexpr char begin_count[] = "SELECT count(*) FROM (";
 inline constexpr char end_count[] = ")";
+
+// ── limits ──
+inline constexpr auto list_leased_lanes =
+    "SELECT " + queue_columns + " FROM lease l CROSS JOIN job j ON j.id = l.id";
+inline constexpr auto list_meters = select_from<tables::meter_table>;
+inline constexpr auto find_meter = select_from<tables::meter_table> + " WHERE id = ?";
+inline constexpr auto put_meter = "INSERT INTO meter (" + all_columns<tables::meter_table> +
+                                  ") VALUES (" + all_columns<tables::meter_table, "?"> +
+                                  ") ON CONFLICT (id) DO UPDATE SET " +
+                                  changing_columns<tables::meter_table, "@ = excluded.@">;
+inline constexpr char delete_meter[] = "DELETE FROM meter WHERE id = ?";
+// Those whose buckets are full, and whose last start was more than an hour ago if starts count.
+inline constexpr char delete_rested_meters[] = R"sql(
+DELETE FROM meter WHERE full_at_ns <= ?1 AND owed_until_ns <= ?1
+    AND (starts IS NULL OR full_at_ns <= ?1 - 3660 * 1000000000))sql";
+
+inline constexpr auto put_source = "INSERT INTO source (" + all_columns<tables::source_table> +
+                                   ") VALUES (" + all_columns<tables::source_table, "?"> +
+                                   ") ON CONFLICT (tenant, source) DO UPDATE SET "
+                                   "last_job_at = coalesce(max(last_job_at, excluded.last_job_at),"
+                                   " excluded.last_job_at, last_job_at)";
+inline constexpr auto add_to_source_hour =
+    "INSERT INTO source_hour (" + all_columns<tables::source_hour_table> + ") VALUES (" +
+    all_columns<tables::source_hour_table, "?"> +
+    ") ON CONFLICT (tenant, source, hour) DO UPDATE SET " +
+    changing_columns<tables::source_hour_table, "@ = @ + excluded.@">;
+inline constexpr char forget_source_hours[] = "DELETE FROM source_hour WHERE hour < ?";
+inline constexpr char list_silent_sources[] = R"sql(
+SELECT tenant, source FROM source s WHERE (last_job_at IS NULL OR last_job_at < ?2)
+    AND NOT EXISTS (SELECT 1 FROM source_hour h
+                    WHERE h.tenant = s.tenant AND h.source = s.source AND h.hour >= ?1))sql";
+inline constexpr char forget_source[] = "DELETE FROM source WHERE tenant = ? AND source = ?";
+inline constexpr char find_source[] = "SELECT 1 FROM source WHERE tenant = ? AND source = ?";
+inline constexpr char count_sources[] = "SELECT count(*) FROM source WHERE tenant = ?";
+inline constexpr char sum_up_sources[] = R"sql(
+SELECT s.tenant, s.source, s.last_job_at,
+    coalesce(sum(h.submitted), 0), coalesce(sum(h.succeeded), 0), coalesce(sum(h.failed), 0)
+FROM source s
+LEFT JOIN source_hour h ON h.tenant = s.tenant AND h.source = s.source AND h.hour >= ?1
+WHERE ?2 = '' OR s.tenant = ?2
+GROUP BY s.tenant, s.source ORDER BY s.tenant, s.source)sql";
+inline constexpr auto list_sources = select_from<tables::source_table> + " ORDER BY tenant, source";
+inline constexpr auto list_source_hours =
+    select_from<tables::source_hour_table> + " ORDER BY tenant, source, hour";
 
 // ── migrations ──
 inline constexpr char find_migration_table[] =

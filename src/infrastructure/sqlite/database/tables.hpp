@@ -2,6 +2,7 @@
 
 #include "infrastructure/sql/entity_rows.hpp"
 #include "infrastructure/sql/job_rows.hpp"
+#include "infrastructure/sql/limit_rows.hpp"
 #include "infrastructure/sql/request_rows.hpp"
 
 // The tables as this store has them: those of all stores, and its own.
@@ -13,8 +14,11 @@ using rows::entity_table;
 using rows::event_table;
 using rows::lease_table;
 using rows::log_table;
+using rows::meter_table;
 using rows::request_table;
 using rows::requeued_table;
+using rows::source_hour_table;
+using rows::source_table;
 
 // How many jobs a job depends on; a table of its own has their ids.
 struct DependencyCount {
@@ -32,8 +36,10 @@ inline constexpr auto dependencies_column =
 inline constexpr auto job_table = rows::extended(rows::job_table, dependencies_column);
 
 // The columns of a job that the index of the queue is loaded from.
-inline constexpr auto queue_table =
-    rows::table("job", std::tuple_cat(rows::queue_columns, std::tuple(dependencies_column)));
+inline constexpr auto queue_table = rows::table(
+    "job",
+    std::tuple_cat(rows::queue_columns,
+                   std::tuple(dependencies_column, rows::given_text<&JobSpec::source>("source"))));
 
 struct Dependency {
     JobId job;

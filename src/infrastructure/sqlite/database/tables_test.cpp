@@ -67,6 +67,9 @@ TEST_F(SqliteTables, HaveTheColumnsOfTheSchema) {
     expect_same_columns(tables::request_table);
     expect_same_columns(tables::entity_table);
     expect_same_columns(tables::entity_event_table);
+    expect_same_columns(tables::meter_table);
+    expect_same_columns(tables::source_table);
+    expect_same_columns(tables::source_hour_table);
 }
 
 TEST_F(SqliteTables, AttributesThatAreNotAsTheyWereWrittenMakeAnEntityDamaged) {

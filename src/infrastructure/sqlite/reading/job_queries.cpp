@@ -7,6 +7,7 @@
 #include "infrastructure/sql/list_filter.hpp"
 #include "infrastructure/sql/list_walk.hpp"
 #include "infrastructure/sqlite/database/queries.hpp"
+#include "infrastructure/sqlite/reading/limit_queries.hpp"
 #include "infrastructure/sqlite/reading/list_query.hpp"
 
 namespace sluice::sqlite {
@@ -19,10 +20,12 @@ constexpr int candidates_max = 1000;
 
 }  // namespace
 
-JobQueries::JobQueries(sqlite3* connection, Moments moments)
+JobQueries::JobQueries(sqlite3* connection, Moments moments, std::unique_ptr<LimitReader> limits)
     : connection_(connection),
       moments_(moments),
       entities_(connection, moments),
+      limits_(limits ? std::move(limits)
+                     : std::make_unique<LimitQueries>(connection, moments, entities_)),
       find_(connection, sql::find_job),
       find_queued_(connection, sql::find_queued_job),
       walk_queued_(connection, sql::walk_queued_jobs),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -12,7 +13,8 @@ namespace sluice::sqlite {
 // Reads on one connection: in parallel to the writer, or in its session.
 class JobQueries : public JobReader {
   public:
-    JobQueries(sqlite3* connection, Moments moments);
+    // `limits`: knows the rules and meters; without it they are read from the tables.
+    JobQueries(sqlite3* connection, Moments moments, std::unique_ptr<LimitReader> limits = {});
 
     std::vector<std::optional<Job>> find(std::span<const JobId> ids) override;
     std::vector<Job> list(const JobFilter& filter, JobId before, ListLimit limit) override;
@@ -22,6 +24,7 @@ class JobQueries : public JobReader {
     std::vector<LogLine> logs(JobId job, std::int64_t after, int limit) override;
     std::vector<JobId> ids_after(JobId after, int limit) override;
     EntityReader& entities() override { return entities_; }
+    LimitReader& limits() override { return *limits_; }
 
     std::optional<Job> read(JobId id);
 
@@ -41,6 +44,7 @@ class JobQueries : public JobReader {
     sqlite3* connection_;
     Moments moments_;
     EntityQueries entities_;
+    std::unique_ptr<LimitReader> limits_;
     Statement find_;
     Statement find_queued_;
     Statement walk_queued_;

@@ -65,6 +65,7 @@ constexpr auto text_conditions = std::to_array<TextCondition>({
     {sql::is_site_id, &JobFilter::site_id},
     {sql::is_node_id, &JobFilter::node_id},
     {sql::is_correlation_id, &JobFilter::correlation_id},
+    {sql::is_source, &JobFilter::source},
 });
 
 const char* sql_of(const TextCondition& condition, const JobFilter& filter) {

@@ -15,8 +15,10 @@ struct OwnConnection {
 // Reads in parallel to the writer, on a connection of its own. For one thread at a time.
 class SqliteReader final : private OwnConnection, public JobQueries {
   public:
-    explicit SqliteReader(const std::filesystem::path& path)
-        : OwnConnection{open_reader(path)}, JobQueries(connection.get(), Moments::of_each_call) {}
+    explicit SqliteReader(const std::filesystem::path& path,
+                          std::unique_ptr<LimitReader> limits = {})
+        : OwnConnection{open_reader(path)},
+          JobQueries(connection.get(), Moments::of_each_call, std::move(limits)) {}
 };
 
 }  // namespace sluice::sqlite

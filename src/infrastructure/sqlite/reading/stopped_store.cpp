@@ -8,6 +8,7 @@
 #include "infrastructure/sql/job_rows.hpp"
 #include "infrastructure/sqlite/database/migrations.hpp"
 #include "infrastructure/sqlite/database/queries.hpp"
+#include "infrastructure/sqlite/reading/limit_queries.hpp"
 
 namespace sluice::sqlite {
 namespace {
@@ -22,6 +23,17 @@ Connection open_current(const std::filesystem::path& path) {
                         path.string(), path.string()));
     }
     return connection;
+}
+
+template <class Stored, class Table>
+std::vector<Stored> all_rows(sqlite3* connection, std::string_view sql, const Table& table) {
+    Statement list(connection, sql);
+    std::vector<Stored> all;
+    while (list.next_row()) {
+        Row row(list);
+        rows::read_row(row, table, std::tie(all.emplace_back()));
+    }
+    return all;
 }
 
 }  // namespace
@@ -41,6 +53,19 @@ std::vector<IdempotentRequest> StoppedStore::requests_after(const IdempotencyKey
     }
     list_requests_.rewind();
     return requests;
+}
+
+std::vector<StoredMeter> StoppedStore::meters() {
+    return stored_meters(connection_.get());
+}
+
+std::vector<StoredSource> StoppedStore::sources() {
+    return all_rows<StoredSource>(connection_.get(), sql::list_sources, tables::source_table);
+}
+
+std::vector<StoredSourceHour> StoppedStore::source_hours() {
+    return all_rows<StoredSourceHour>(connection_.get(), sql::list_source_hours,
+                                      tables::source_hour_table);
 }
 
 std::int64_t StoppedStore::last_id() {

@@ -16,6 +16,9 @@ class StoppedStore final : public WholeStore {
 
     JobReader& jobs() override { return reader_; }
     std::vector<IdempotentRequest> requests_after(const IdempotencyKey& last, int limit) override;
+    std::vector<StoredMeter> meters() override;
+    std::vector<StoredSource> sources() override;
+    std::vector<StoredSourceHour> source_hours() override;
     std::int64_t last_id() override;
 
   private:

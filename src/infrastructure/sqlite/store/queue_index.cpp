@@ -5,6 +5,7 @@
 
 #include "infrastructure/sql/job_rows.hpp"
 #include "infrastructure/sqlite/database/queries.hpp"
+#include "infrastructure/sqlite/reading/limit_queries.hpp"
 
 namespace sluice::sqlite {
 namespace {
@@ -25,7 +26,8 @@ void merge(std::vector<Readied>& list, std::vector<Readied> more) {
 
 }  // namespace
 
-void QueueIndex::load(sqlite3* connection, JobId low_water, Timestamp now) {
+void QueueIndex::load(sqlite3* connection, JobId low_water, std::shared_ptr<const LimitRules> rules,
+                      Timestamp now) {
     ready_.clear();
     leases_.clear();
     live_.clear();
@@ -33,9 +35,15 @@ void QueueIndex::load(sqlite3* connection, JobId low_water, Timestamp now) {
 
     seen_ = session_seen_ = std::max(seen_, now);
     ready_.newly_ready(seen_);  // tells it the time
+    ready_.set_rules(std::move(rules), seen_);
+    for (const StoredMeter& meter : stored_meters(connection)) {
+        ready_.permits().restore({meter.id, meter.rule, meter.name, meter.state});
+    }
     load_leases(connection);
     load_queue(connection, low_water);
     ready_.newly_ready(seen_);  // these were ready before; no claim waits for them
+    ready_.permits().keep_changes();
+    ready_.look_again();  // but claims may wait for those of closed lanes
     stale_ = false;
 }
 
@@ -54,7 +62,7 @@ void QueueIndex::load_leases(sqlite3* connection) {
         const bool has_ended = row.flag();
         const bool has_deadline = timeout != Duration{0} && !stop_requested && !has_ended;
         leases_.set(spec.id, until, has_deadline ? since + timeout : never);
-        ready_.hold_keys(spec);
+        ready_.hold(spec);
     }
 }
 

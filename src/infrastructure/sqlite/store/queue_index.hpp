@@ -15,8 +15,9 @@ namespace sluice::sqlite {
 // longer matches and is loaded anew.
 class QueueIndex {
   public:
-    // Reads the tables. `low_water`: every job below has ended.
-    void load(sqlite3* connection, JobId low_water, Timestamp now);
+    // Reads the tables. `low_water`: every job below has ended. `rules`: as stored.
+    void load(sqlite3* connection, JobId low_water, std::shared_ptr<const LimitRules> rules,
+              Timestamp now);
 
     ReadyQueue& ready() { return ready_; }
     LeaseClock& leases() { return leases_; }

@@ -107,7 +107,7 @@ void SqliteJobs::forget_unfinished(const JobSpec& spec) {
 void SqliteJobs::close_lease(JobId id) {
     delete_lease_.with(id).run();
     index_.leases().erase(id);
-    index_.ready().free_keys(id);
+    index_.ready().release(id);
 }
 
 // The worker may still be at work: its keys stay taken and its term runs on, but no deadline does.

@@ -33,11 +33,10 @@ SqliteLeases::SqliteLeases(sqlite3* connection, JobQueries& queries, QueueIndex&
 
 // Jobs that are not at hand are read together, after all claims have chosen.
 std::vector<std::vector<Job>> SqliteLeases::take(std::span<const Wanted> wanted, Timestamp now) {
-    std::vector<std::vector<JobId>> chosen;
+    const std::vector<std::vector<JobId>> chosen = index_.ready().take(wanted, now);
     std::vector<JobId> missing;
-    for (const Wanted& want : wanted) {
-        chosen.push_back(index_.ready().take(*want.filter, want.limit, now));
-        for (const JobId id : chosen.back()) {
+    for (const std::vector<JobId>& ids : chosen) {
+        for (const JobId id : ids) {
             if (!index_.live().find(id)) missing.push_back(id);
         }
     }
@@ -82,7 +81,7 @@ void SqliteLeases::close(std::span<const Job> jobs) {
         update_done(update_done_, job);
         index_.live().forget(job.spec->id);
         index_.leases().erase(job.spec->id);
-        index_.ready().free_keys(job.spec->id);
+        index_.ready().release(job.spec->id);
     }
 }
 

@@ -52,15 +52,21 @@ int SqliteIdempotency::forget_before(Timestamp time, int limit) {
 Writer::Writer(Connection opened)
     : connection(std::move(opened)),
       marks(connection.get()),
-      queries(connection.get(), Moments::of_transaction),
+      queries(connection.get(), Moments::of_transaction, std::make_unique<IndexLimits>(index)),
       entities(connection.get(), queries.entities(), marks),
       jobs(connection.get(), queries, index, marks),
       leases(connection.get(), queries, index, marks),
       history(connection.get()),
       idempotency(connection.get()),
       archive(connection.get()),
+      limits(connection.get(), queries.entities(), index),
       begin(connection.get(), "BEGIN IMMEDIATE"),
       commit(connection.get(), "COMMIT") {}
+
+void Writer::load(Timestamp now) {
+    index.load(connection.get(), marks.low_water(), limits.stored_rules(), now);
+    limits.loaded();
+}
 
 SqliteSession::SqliteSession(Writer& writer, Reserve& reserve)
     : writer_(writer), reserve_(reserve), changes_(sqlite3_total_changes(writer.connection.get())) {
@@ -76,11 +82,13 @@ SqliteSession::~SqliteSession() {
 void SqliteSession::commit() {
     check(!committed_, "a session is committed once");
     writer_.marks.write();
+    writer_.limits.write();
     writer_.commit.with().run();
     committed_ = true;
     if (sqlite3_total_changes(writer_.connection.get()) != changes_) reserve_.fitted();
     writer_.marks.committed();
     writer_.index.committed();
+    writer_.limits.committed();
 }
 
 }  // namespace sluice::sqlite

@@ -10,6 +10,7 @@
 #include "infrastructure/sqlite/store/sqlite_entities.hpp"
 #include "infrastructure/sqlite/store/sqlite_jobs.hpp"
 #include "infrastructure/sqlite/store/sqlite_leases.hpp"
+#include "infrastructure/sqlite/store/sqlite_limits.hpp"
 
 namespace sluice::sqlite {
 
@@ -45,6 +46,9 @@ class SqliteIdempotency final : public IdempotencyStore {
 struct Writer {
     explicit Writer(Connection opened);
 
+    // Reads the index from the tables. `now`: the latest time that is known.
+    void load(Timestamp now);
+
     Connection connection;
     Marks marks;
     QueueIndex index;
@@ -55,6 +59,7 @@ struct Writer {
     SqliteHistory history;
     SqliteIdempotency idempotency;
     SqliteArchive archive;
+    SqliteLimits limits;
     Statement begin;
     Statement commit;
 };
@@ -75,6 +80,7 @@ class SqliteSession final : public Session {
     IdempotencyStore& idempotency() override { return writer_.idempotency; }
     EntityStore& entities() override { return writer_.entities; }
     ArchiveStore& archive() override { return writer_.archive; }
+    LimitStore& limits() override { return writer_.limits; }
     void commit() override;
 
   private:

@@ -46,6 +46,7 @@ std::unique_ptr<Writer> open_and_migrate(const std::filesystem::path& path, int 
     Connection connection = open_writer(path, pages_max);
     migrate(connection.get(), embedded_migrations(), now);
     Statement(connection.get(), sql::renew_leases).with(now).run();
+    Statement(connection.get(), sql::delete_rested_meters).with(to_micros(now) * 1000).run();
     return std::make_unique<Writer>(std::move(connection));
 }
 
@@ -72,7 +73,7 @@ SqliteStore::SqliteStore(const std::filesystem::path& path, Timestamp now, const
         return SQLITE_OK;
     };
     sqlite3_wal_hook(writer_->connection.get(), count_pages, &log_pages_);
-    writer_->index.load(writer_->connection.get(), writer_->marks.low_water(), now);
+    writer_->load(now);
 }
 
 SqliteStore::~SqliteStore() {
@@ -103,13 +104,14 @@ std::unique_ptr<Session> SqliteStore::begin() {
     }
     if (writer_->index.is_stale()) {
         writer_->marks.reload();
-        writer_->index.load(connection, writer_->marks.low_water(), writer_->index.seen());
+        writer_->load(writer_->index.seen());
     }
     return std::make_unique<SqliteSession>(*writer_, reserve_);
 }
 
 std::unique_ptr<JobReader> SqliteStore::reader() {
-    return std::make_unique<SqliteReader>(path_);
+    return std::make_unique<SqliteReader>(path_,
+                                          std::make_unique<BoardReader>(writer_->limits.board()));
 }
 
 std::int64_t SqliteStore::last_id() {

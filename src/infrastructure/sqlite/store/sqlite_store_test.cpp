@@ -9,6 +9,7 @@
 
 #include "infrastructure/sqlite/database/statement.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/crashed_files.hpp"
 
 // The behavior of SqliteStore beyond the contract that every store keeps (tests/contract).
 namespace sluice {
@@ -32,14 +33,9 @@ class SqliteStoreTest : public testing::Test {
 
     // Opens the files that a power cut would leave behind, as a store of its own.
     void crash_and_open(Timestamp now = at(0)) {
-        const fs::path copy = folder / "after the crash";
-        fs::remove_all(copy);
-        fs::create_directories(copy);
-        for (const char* part : {"", "-wal"}) {
-            fs::copy_file(path.string() + part, (copy / "jobs.db").string() + part);
-        }
+        const fs::path copy = copy_as_after_a_crash(path, folder / "after the crash");
         store.reset();
-        path = copy / "jobs.db";
+        path = copy;
         open(now);
     }
 
