@@ -24,7 +24,7 @@ class PostgresClock : public testing::Test {
     // Adds the seat of another node, taken for two minutes from this time on.
     void add_seat(Timestamp now) {
         connection.execute(
-            "INSERT INTO seat (number, owner, name, until, commits, last_id) "
+            "INSERT INTO seat (number, owner, node, until, commits, last_id) "
             "VALUES (0, 7, 'other', 'epoch'::timestamptz + interval '2 minutes' + " +
             std::to_string(to_micros(now)) + " * interval '1 microsecond', 0, 0)");
     }

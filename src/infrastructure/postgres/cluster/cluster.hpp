@@ -5,7 +5,10 @@
 #include <string>
 
 #include "infrastructure/postgres/cluster/cluster_time.hpp"
+#include "infrastructure/postgres/cluster/known_sources.hpp"
+#include "infrastructure/postgres/cluster/lane_limits.hpp"
 #include "infrastructure/postgres/cluster/recent_submits.hpp"
+#include "infrastructure/postgres/cluster/source_counts.hpp"
 #include "infrastructure/postgres/cluster/spec_cache.hpp"
 #include "infrastructure/postgres/connection/connection.hpp"
 #include "infrastructure/postgres/schema/known_windows.hpp"
@@ -51,6 +54,9 @@ struct Cluster {
     RecentSubmits recent;
     KnownWindows windows;
     ClusterTime time;
+    LaneLimits limits;
+    KnownSources sources;
+    SourceCounts source_counts;
     DueMark lease_due;  // a lease runs out or a deadline comes
     DueMark timed_due;  // a queued job's time comes
     // Ended jobs with smaller ids are removed one by one: the windows that could be dropped are

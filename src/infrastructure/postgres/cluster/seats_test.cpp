@@ -37,7 +37,7 @@ class PostgresSeats : public testing::Test {
 
     void sign(const Seat& seat, std::int64_t count) {
         connection.ask(sql::sign, Params(seat.number, cluster.owner, count, std::int64_t{5},
-                                         cluster.time.now()));
+                                         cluster.time.now(), std::int64_t{0}));
         connection.sync();
     }
 

@@ -7,11 +7,15 @@
 #include <stdexcept>
 #include <thread>
 
+#include "application/limits/stored_rules.hpp"
 #include "infrastructure/postgres/cluster/clock_row.hpp"
 #include "infrastructure/postgres/connection/settings.hpp"
+#include "infrastructure/postgres/permits/meter_counts.hpp"
 #include "infrastructure/postgres/schema/former_schema.hpp"
+#include "infrastructure/postgres/schema/limit_queries.hpp"
 #include "infrastructure/postgres/schema/migrations.hpp"
 #include "infrastructure/postgres/schema/write_queries.hpp"
+#include "infrastructure/postgres/statements/transaction_reader.hpp"
 #include "infrastructure/postgres/store/work.hpp"
 #include "infrastructure/sql/job_rows.hpp"
 #include "json/json_values.hpp"
@@ -34,7 +38,7 @@ constexpr Query shut_out{"", "LOCK TABLE seat IN SHARE ROW EXCLUSIVE MODE"};
 constexpr Query find_obstacles{"", R"sql(
 SELECT EXISTS (SELECT FROM job) OR EXISTS (SELECT FROM idempotency)
         OR EXISTS (SELECT FROM entity),
-    (SELECT min(name) FROM seat WHERE until > 'epoch'::timestamptz
+    (SELECT min(node) FROM seat WHERE until > 'epoch'::timestamptz
         + $1::int8 * interval '1 microsecond' + interval '105 seconds'))sql"};
 // Workers could not renew their leases for as long as the copy took.
 constexpr Query renew_leases{"", R"sql(
@@ -115,7 +119,7 @@ class Import {
           connection_(connection),
           on_import_(on_import),
           newest_lease_{source.last_id()},
-          work_(connection, cluster, {}, now) {}
+          work_(connection, cluster, 0, {}, now) {}
 
     void copy_jobs() {
         for (JobId last{};;) {
@@ -160,9 +164,43 @@ class Import {
         }
     }
 
+    // Rules are entities, and are there by now.
+    void copy_limits() {
+        TransactionReader reader(connection_);
+        const auto rules = load_rules(reader.entities());
+        auto leased = count_meters(*rules, leased_lanes(connection_), counting_rules(*rules));
+        TableRows<tables::meter_table> meters;
+        for (StoredMeter& meter : source_.meters()) {
+            const auto found = leased.find(meter.id);
+            meters.add(meter,
+                       tables::Taken{found == leased.end() ? 0 : found->second.state.active});
+            if (found != leased.end()) leased.erase(found);
+        }
+        for (const auto& [id, meter] : leased) {
+            meters.add(meter, tables::Taken{meter.state.active});
+        }
+        if (!meters.empty()) connection_.send(sql::add_meters, Params(meters));
+        connection_.send(sql::set_rules, Params(rules->version()));
+        copy_sources();
+        connection_.ask(wait_for_all);
+    }
+
     const Imported& imported() const { return imported_; }
 
   private:
+    void copy_sources() {
+        TableRows<tables::source_table> sources;
+        for (const StoredSource& source : source_.sources()) {
+            sources.add(source, tables::WrittenBy{});
+        }
+        if (!sources.empty()) connection_.send(sql::put_sources, Params(sources));
+        TableRows<tables::source_hour_table> hours;
+        for (const StoredSourceHour& hour : source_.source_hours()) {
+            hours.add(hour, tables::WrittenBy{});
+        }
+        if (!hours.empty()) connection_.send(sql::add_to_source_hours, Params(hours));
+    }
+
     // The row in job has the hash of the first event.
     void add(Job job) {
         const ChainHead head = job.now.head;
@@ -178,7 +216,7 @@ class Import {
     }
 
     void add_lease(const Job& job) {
-        work_.writes.insert_lease(job);
+        work_.writes.insert_lease(job, work_.lane_of_job(job.spec));
         for (const std::string& key : held_keys(job.spec)) {
             held_.add(tables::HeldKey{job.spec->tenant, key, job.spec->id});
         }
@@ -302,6 +340,7 @@ Imported import_store(WholeStore& source, const Database& target, const OnImport
     import.copy_jobs();
     import.copy_requests();
     import.copy_entities();
+    import.copy_limits();
     check_import(source, connection, import.imported(),
                  [&](const Imported& checked) { on_import(ImportStage::checking, checked); });
     connection.send(renew_leases, Params(cluster.time.now()));

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <stdexcept>
 
 #include "application/audit/verify_history.hpp"
+#include "infrastructure/postgres/schema/query_text.hpp"
 #include "infrastructure/postgres/statements/transaction_reader.hpp"
 
 namespace sluice::postgres {
@@ -117,6 +119,37 @@ void check_jobs(JobReader& source, JobReader& copy,
     }
 }
 
+template <const auto& table, class Stored>
+std::vector<Stored> read_all(Connection& connection) {
+    static constexpr auto text = "SELECT " + rows::read_columns<table> + " FROM " +
+                                 rows::table_name<table> + " ORDER BY " + rows::key_columns<table>;
+    const Result found = connection.ask({"", text.view()});
+    std::vector<Stored> stored(static_cast<std::size_t>(found.rows()));
+    for (int i = 0; i < found.rows(); ++i) {
+        Row row(found, i);
+        rows::read_row(row, table, std::tie(stored[static_cast<std::size_t>(i)]));
+    }
+    return stored;
+}
+
+// The copy may have more meters: those that count only what is active.
+void check_limits(WholeStore& source, Connection& connection) {
+    std::map<MeterId, StoredMeter> meters;
+    for (StoredMeter& meter : read_all<rows::meter_table, StoredMeter>(connection)) {
+        meters.emplace(meter.id, std::move(meter));
+    }
+    for (const StoredMeter& meter : source.meters()) {
+        const auto copy = meters.find(meter.id);
+        if (copy == meters.end() || copy->second != meter) {
+            fail(fmt::format("the bucket {} of rule {} differs", meter.name, meter.rule));
+        }
+    }
+    if (read_all<rows::source_table, StoredSource>(connection) != source.sources() ||
+        read_all<rows::source_hour_table, StoredSourceHour>(connection) != source.source_hours()) {
+        fail("the sources differ");
+    }
+}
+
 }  // namespace
 
 void check_import(WholeStore& source, Connection& connection, const Imported& copied,
@@ -125,6 +158,7 @@ void check_import(WholeStore& source, Connection& connection, const Imported& co
     WalkingReader copy(connection);
     check_jobs(source.jobs(), copy, on_page);
     check_entities(source.jobs().entities(), copy.entities());
+    check_limits(source, connection);
 }
 
 }  // namespace sluice::postgres

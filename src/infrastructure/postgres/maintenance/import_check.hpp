@@ -20,8 +20,8 @@ struct Imported {
 };
 
 // Compares the writes of the open transaction with its source: the counts, each job and each entity
-// field by field, each log line, each event of an entity; and verifies every chain of events.
-// Throws std::runtime_error with the first difference.
+// field by field, each log line, each event of an entity, buckets and sources; and verifies every
+// chain of events. Throws std::runtime_error with the first difference.
 void check_import(WholeStore& source, Connection& connection, const Imported& copied,
                   const std::function<void(const Imported&)>& on_page);
 

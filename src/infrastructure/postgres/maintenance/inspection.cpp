@@ -15,11 +15,11 @@ SELECT current_setting('server_version'), current_setting('autovacuum') = 'on',
 
 // Seats are renewed for two minutes every other second; see tick.cpp for which nodes count.
 constexpr Query list_nodes{"", R"sql(
-SELECT s.name, count(*)::int4, bool_or(s.owner = d.owner AND d.until > cluster.moment)
+SELECT s.node, count(*)::int4, bool_or(s.owner = d.owner AND d.until > cluster.moment)
 FROM (SELECT now() + ahead * interval '1 microsecond' AS moment FROM clock) cluster
 CROSS JOIN seat s JOIN duty d ON d.name = 'watch'
 WHERE s.until > cluster.moment + interval '105 seconds'
-GROUP BY s.owner, s.name ORDER BY s.name)sql"};
+GROUP BY s.owner, s.node ORDER BY s.node)sql"};
 
 // See silent_nodes.cpp for marks.
 constexpr Query count_foreign_sessions{"", R"sql(

@@ -16,7 +16,8 @@ SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamesp
     to_regnamespace($1::text) IS NOT NULL)sql"};
 constexpr Query read_last_step{"", "SELECT coalesce(max(number), 0) FROM sluice.migration"};
 
-// Seats are renewed for two minutes every other second; see tick.cpp for which nodes count.
+// Seats are renewed for two minutes every other second; see tick.cpp for which nodes count. Only
+// steps up to 12 ask, which renames the column.
 constexpr const char* shut_out = "LOCK TABLE {}.seat IN ACCESS EXCLUSIVE MODE";
 constexpr const char* list_living = R"sql(
 SELECT coalesce(string_agg(DISTINCT name, ', '), '') FROM {}.seat

@@ -18,8 +18,10 @@ constexpr std::int64_t read_again = 32;
 }  // namespace
 
 LaneId lane_id(const Lane& lane) {
-    const Digest digest =
-        sha256(join_texts({lane.tenant, lane.queue, lane.type}) + join_texts(lane.labels));
+    std::string form = join_texts({lane.tenant, lane.queue, lane.type}) + join_texts(lane.labels);
+    // Only when it is given, so that lanes without one have the ids that they had before.
+    if (!lane.source.empty()) form += "source " + join_texts({lane.source});
+    const Digest digest = sha256(form);
     std::uint64_t id = 0;
     for (std::size_t i = 0; i < sizeof id; ++i) id = id << 8 | digest[i];
     return static_cast<LaneId>(id);
@@ -43,16 +45,27 @@ std::optional<Lane> Lanes::find(LaneId id) const {
 
 std::vector<LaneId> Lanes::matching(const ClaimFilter& filter) const {
     std::vector<LaneId> ids;
-    const std::lock_guard lock(mutex_);
-    for (const auto& [id, lane] : lanes_) {
+    const auto add_if_accepted = [&](LaneId id, const Lane& lane) {
         if (filter.accepts(lane)) ids.push_back(id);
+    };
+    const std::lock_guard lock(mutex_);
+    if (filter.any_tenant) {
+        for (const auto& [id, lane] : lanes_) add_if_accepted(id, lane);
+    } else if (const auto own = of_tenant_.find(filter.tenant); own != of_tenant_.end()) {
+        for (const LaneId id : own->second) add_if_accepted(id, lanes_.at(id));
     }
     return ids;
 }
 
 void Lanes::add(LaneId id, const Lane& lane) {
     const std::lock_guard lock(mutex_);
-    lanes_.emplace(id, lane);
+    insert(id, lane);
+}
+
+bool Lanes::insert(LaneId id, Lane lane) {
+    const auto [found, is_new] = lanes_.try_emplace(id, std::move(lane));
+    if (is_new) of_tenant_[found->second.tenant].push_back(id);
+    return is_new;
 }
 
 Connection::Ticket Lanes::ask_for_news(Connection& connection) const {
@@ -74,7 +87,7 @@ bool Lanes::take_news(const Result& news, const Uncommitted& uncommitted) {
         rows::read_row(row, tables::lane_table, std::tie(read));
         if (uncommitted.contains(read.id)) continue;
         last_number_ = std::max(last_number_, number);
-        is_new |= lanes_.emplace(read.id, std::move(read.lane)).second;
+        is_new |= insert(read.id, std::move(read.lane));
     }
     return is_new;
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -43,8 +44,11 @@ class Lanes {
     void load(Connection& connection, const Uncommitted& uncommitted = {});
 
   private:
+    bool insert(LaneId id, Lane lane);
+
     mutable std::mutex mutex_;
     std::unordered_map<LaneId, Lane> lanes_;
+    std::unordered_map<std::string, std::vector<LaneId>> of_tenant_;
     std::int64_t last_number_ = 0;
 };
 

@@ -91,6 +91,12 @@ TEST_F(PostgresLanes, MatchWhatAFilterAccepts) {
     EXPECT_EQ(lanes.matching({.queues = {"slow"}, .labels = {"disk", "gpu"}}),
               std::vector{lane_id(render)});
     EXPECT_TRUE(lanes.matching({.tenant = "other"}).empty());
+
+    const Lane others{.tenant = "other", .queue = "default", .type = "mail"};
+    lanes.add(lane_id(others), others);
+    EXPECT_EQ(lanes.matching({.tenant = "other"}), std::vector{lane_id(others)});
+    EXPECT_EQ(lanes.matching({.tenant = "", .any_tenant = true, .labels = {"disk", "gpu"}}).size(),
+              3u);
 }
 
 }  // namespace lanes_test

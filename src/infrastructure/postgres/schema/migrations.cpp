@@ -117,9 +117,9 @@ void make_migration_table(Connection& connection) {
 }
 
 // Nodes of versions that lack one of the steps up to this one leave out values that other nodes
-// rely on: the hashes of log lines and entities, and the dependencies of open jobs. So they must be
-// gone before that step.
-constexpr int last_step_without_others = 10;
+// rely on: the hashes of log lines and entities, the dependencies of open jobs, and the rules about
+// what may run. So they must be gone before that step.
+constexpr int last_step_without_others = 12;
 
 void refuse_beside_others(Connection& connection, const Migration& next) {
     const std::string nodes = living_nodes(connection, connection.schema());

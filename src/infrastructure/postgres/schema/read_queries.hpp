@@ -153,6 +153,7 @@ inline constexpr char is_entity_id[] = " AND j.entity_id = ${}::text";
 inline constexpr char is_site_id[] = " AND j.site_id = ${}::text";
 inline constexpr char is_node_id[] = " AND j.node_id = ${}::text";
 inline constexpr char is_correlation_id[] = " AND j.correlation_id = ${}::text";
+inline constexpr char is_source[] = " AND j.source = ${}::text";
 inline constexpr char may_have_label[] = " AND strpos(j.labels, ${}::text) > 0";
 inline constexpr char is_replay_of[] = " AND j.replay_of = ${}::int8";
 inline constexpr char is_created_from[] = " AND j.created_at >= ${}::int8";

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "domain/limits/limit_rules.hpp"
 #include "infrastructure/postgres/schema/lanes.hpp"
 #include "infrastructure/sql/entity_rows.hpp"
 #include "infrastructure/sql/job_rows.hpp"
+#include "infrastructure/sql/limit_rows.hpp"
 #include "infrastructure/sql/request_rows.hpp"
 
 // The tables as this store has them: those of all stores, and its own.
@@ -41,8 +43,12 @@ struct HasEnded {
         return is_final(rows::part<Standing>(parts).state);
     }
 };
+// The lane of the job, so that leases are counted by it without a look at their jobs.
+struct LeasedLane {
+    LaneId id = 0;
+};
 inline constexpr auto lease_table = rows::extended(
-    rows::lease_table,
+    rows::lease_table, rows::written_only(rows::integer<&LeasedLane::id>("lane")),
     rows::written_only(
         rows::changing(rows::column<WatchedDeadline>("deadline", rows::ColumnType::integer))),
     rows::written_only(
@@ -60,7 +66,8 @@ inline constexpr auto lane_table =
                 rows::text<&LaneRow::lane, &Lane::queue>("queue"),
                 rows::text<&LaneRow::lane, &Lane::type>("type"),
                 rows::column<rows::NullIfEmpty<rows::Texts<&LaneRow::lane, &Lane::labels>>>(
-                    "labels", rows::ColumnType::text));
+                    "labels", rows::ColumnType::text),
+                rows::given_text<&LaneRow::lane, &Lane::source>("source"));
 
 // The row of a waiting job in ready, timed or parked.
 struct QueueRow {
@@ -122,6 +129,34 @@ inline constexpr auto held_table = rows::table("held",
     rows::key(rows::text<&HeldKey::tenant>("tenant")),
     rows::key(rows::text<&HeldKey::key>("key")),
     rows::integer<&HeldKey::job>("job_id"));
+
+// ── limits ──
+
+// Permits that a meter has given out since it began to count.
+struct Taken {
+    std::int64_t count = 0;
+};
+inline constexpr auto meter_table = rows::extended(rows::meter_table,
+    rows::changing(rows::integer<&Taken::count>("taken")));
+
+struct PermitReturn {
+    MeterId meter = 0;
+    int seat = 0;
+    std::int64_t given = 0;
+};
+inline constexpr auto permit_return_table = rows::table("permit_return",
+    rows::key(rows::integer<&PermitReturn::meter>("meter")),
+    rows::key(rows::small<&PermitReturn::seat>("seat")),
+    rows::integer<&PermitReturn::given>("given"));
+
+// The committer that has written a row, by its seat.
+struct WrittenBy {
+    int seat = 0;
+};
+inline constexpr auto source_table = rows::extended(rows::source_table,
+    rows::key(rows::small<&WrittenBy::seat>("seat")));
+inline constexpr auto source_hour_table = rows::extended(rows::source_hour_table,
+    rows::key(rows::small<&WrittenBy::seat>("seat")));
 // clang-format on
 
 }  // namespace sluice::postgres::tables

@@ -213,15 +213,17 @@ inline constexpr auto insert_entity_events =
 // ── the commit ──
 
 // Fails (division by zero), and the commit with it, when another node has taken the seat, or when
-// the commit was given up for lost and shut out. To commit is a sign of life, too: the tick passes
-// over seats that are signed at that moment.
+// the commit was given up for lost and shut out. Fails otherwise (logarithm of zero) when the
+// session goes by rules that are older than those that the seat must know. To commit is a sign of
+// life, too: the tick passes over seats that are signed at that moment.
 inline constexpr Query sign{"sign", R"sql(
 WITH signed AS (UPDATE seat SET commits = $3::int8, last_id = greatest(last_id, $4::int8),
         until = greatest(until, 'epoch'::timestamptz + $5::int8 * interval '1 microsecond'
             + interval '2 minutes')
-    WHERE number = $1::int4 AND owner = $2::int8 AND commits = $3::int8 - 1 RETURNING 1)
-SELECT 1 / count(*) FROM signed)sql"};
+    WHERE number = $1::int4 AND owner = $2::int8 AND commits = $3::int8 - 1 RETURNING rules)
+SELECT 1 / count(*), ln(min((rules <= $6::int8)::int4)) FROM signed)sql"};
 inline constexpr std::string_view seat_is_taken = "22012";
+inline constexpr std::string_view rules_are_old = "2201E";
 // For the commit after the count $3 whose answer was lost: if it has not signed by now it never
 // can, since its session, which may still be at work, finds another count. To ask again does no
 // harm.

@@ -43,6 +43,7 @@ constexpr auto job_conditions = std::to_array<TextCondition>({
     {sql::is_site_id, &JobFilter::site_id},
     {sql::is_node_id, &JobFilter::node_id},
     {sql::is_correlation_id, &JobFilter::correlation_id},
+    {sql::is_source, &JobFilter::source},
 });
 
 // The result of the query.

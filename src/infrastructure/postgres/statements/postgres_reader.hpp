@@ -2,6 +2,7 @@
 
 #include "application/ports/job_reader.hpp"
 #include "infrastructure/postgres/connection/reading_connection.hpp"
+#include "infrastructure/postgres/statements/limit_reader.hpp"
 
 namespace sluice::postgres {
 
@@ -24,7 +25,9 @@ class PostgresEntityReader final : public EntityReader {
 // For one thread at a time.
 class PostgresReader final : public JobReader {
   public:
-    explicit PostgresReader(ConnectOptions options) : connection_(std::move(options)) {}
+    // `cluster`: what this node knows of the rules; none: they are read each time.
+    explicit PostgresReader(ConnectOptions options, std::shared_ptr<Cluster> cluster = nullptr)
+        : connection_(std::move(options)), limits_(connection_, entities_, std::move(cluster)) {}
 
     std::vector<std::optional<Job>> find(std::span<const JobId> ids) override;
     std::vector<Job> list(const JobFilter& filter, JobId before, ListLimit limit) override;
@@ -35,10 +38,12 @@ class PostgresReader final : public JobReader {
     std::vector<JobId> ids_after(JobId after, int limit) override;
     std::optional<Depths> depths() override;
     EntityReader& entities() override { return entities_; }
+    LimitReader& limits() override { return limits_; }
 
   private:
     ReadingConnection connection_;
     PostgresEntityReader entities_{connection_};
+    PostgresLimitReader limits_;
 };
 
 }  // namespace sluice::postgres

@@ -4,6 +4,7 @@
 
 #include "infrastructure/postgres/statements/entity_queries.hpp"
 #include "infrastructure/postgres/statements/job_queries.hpp"
+#include "infrastructure/postgres/statements/limit_reader.hpp"
 
 namespace sluice::postgres {
 
@@ -25,6 +26,7 @@ class TransactionReader : public JobReader {
     std::vector<LogLine> logs(JobId job, std::int64_t after, int limit) override;
     std::vector<JobId> ids_after(JobId after, int limit) override;
     EntityReader& entities() override { return entities_; }
+    LimitReader& limits() override { return limits_; }
 
   protected:
     // The connection, once all gathered writes were sent.
@@ -34,6 +36,7 @@ class TransactionReader : public JobReader {
     Connection& connection_;
     Writes* gathered_;
     EntityQueries entities_;
+    LimitQueries limits_{connection_, entities_};
 };
 
 // The same for walking a whole store: a job is read with its events and log lines, so that a page

@@ -117,13 +117,14 @@ void Writes::update_done(const Job& job) {
     changed_done_.add(*job.spec, job.now);
 }
 
-void Writes::insert_lease(const Job& job) {
+void Writes::insert_lease(const Job& job, LaneId lane) {
     largest_ = std::max(largest_, job.lease->token.value);
-    leases_.add(*job.spec, job.now, *job.lease, job);
+    leases_.add(*job.spec, job.now, *job.lease, job, tables::LeasedLane{lane});
 }
 
+// The lane stays.
 void Writes::update_lease(const Job& job) {
-    changed_leases_.add(*job.spec, job.now, *job.lease, job);
+    changed_leases_.add(*job.spec, job.now, *job.lease, job, tables::LeasedLane{});
 }
 
 void Writes::delete_lease(JobId id) {

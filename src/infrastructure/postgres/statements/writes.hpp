@@ -38,7 +38,7 @@ class Writes {
     void insert_done(const Job& job);
     void update_done(const Job& job);
 
-    void insert_lease(const Job& job);
+    void insert_lease(const Job& job, LaneId lane);
     void update_lease(const Job& job);
     void delete_lease(JobId id);
 

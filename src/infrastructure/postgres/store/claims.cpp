@@ -1,6 +1,8 @@
 #include "infrastructure/postgres/store/claims.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "infrastructure/postgres/schema/read_queries.hpp"
 #include "infrastructure/postgres/schema/write_queries.hpp"
@@ -38,13 +40,16 @@ std::vector<JobId> ids_of_rows(std::span<const Result> results) {
 
 bool is_of_lane(const JobSpec& spec, const Lane& lane, LaneId id) {
     const bool is_same = spec.tenant == lane.tenant && spec.queue == lane.queue &&
-                         spec.type == lane.type && spec.labels == lane.labels;
+                         spec.type == lane.type && spec.labels == lane.labels &&
+                         spec.source == lane.source;
     return is_same || lane_id(lane_of(spec)) == id;
 }
 
 }  // namespace
 
-std::vector<std::vector<Job>> Claims::take(std::span<const LeaseStore::Wanted> wanted) {
+std::vector<std::vector<Job>> Claims::take(std::span<const LeaseStore::Wanted> wanted,
+                                           Timestamp now) {
+    now_ = now;
     std::vector<Demand> demands = gather(wanted);
     serve(demands);
     std::vector<std::vector<Job>> taken(wanted.size());
@@ -58,6 +63,24 @@ std::vector<std::vector<Job>> Claims::take(std::span<const LeaseStore::Wanted> w
         }
     }
     return taken;
+}
+
+// Those that rules do not hold back, as far as this node knows.
+std::vector<LaneId> Claims::open_lanes(const ClaimFilter& filter) const {
+    std::vector<LaneId> lanes = work_.matching_lanes(filter);
+    leave_open(lanes);
+    return lanes;
+}
+
+void Claims::leave_open(std::vector<LaneId>& lanes) const {
+    work_.permits.leave_open(lanes, now_, name_of_lanes());
+}
+
+LaneLimits::LaneOf Claims::name_of_lanes() const {
+    return [this](LaneId lane) {
+        const auto moved = moved_lanes_.find(lane);
+        return moved == moved_lanes_.end() ? work_.lane(lane) : moved->second;
+    };
 }
 
 // Claims with equal filters are served together, unless a claim between them could have got the
@@ -75,13 +98,13 @@ std::vector<Claims::Demand> Claims::gather(std::span<const LeaseStore::Wanted> w
                 break;
             }
             if (!is_known) {
-                lanes = work_.matching_lanes(filter);
+                lanes = open_lanes(filter);
                 is_known = true;
             }
             if (overlap(earlier->lanes, lanes)) break;
         }
         if (!joined) {
-            if (!is_known) lanes = work_.matching_lanes(filter);
+            if (!is_known) lanes = open_lanes(filter);
             joined = &demands.emplace_back(Demand{.filter = &filter, .lanes = std::move(lanes)});
         }
         joined->indexes.push_back(index);
@@ -104,7 +127,7 @@ void Claims::serve(std::span<Demand> demands) {
             if (!apart) break;
             together.push_back(&demand);
         }
-        if (parked_ >= parked_max) {
+        if (keys_.parked() >= parked_max) {
             for (const Demand* demand : together) {
                 for (const LaneId lane : demand->lanes) work_.ready(lane, demand->open);
             }
@@ -139,11 +162,14 @@ void Claims::serve_together(std::span<Demand*> demands) {
     for (const Result& result : results) {
         found.push_back(read_candidates(result, submitted ? &*submitted : nullptr));
     }
+    if (!work_.permits.rules()->empty()) lock_meters(found);
     for (std::size_t i = 0; i < demands.size(); ++i) {
         Demand& demand = *demands[i];
         demand.exhausted = static_cast<int>(found[i].size()) < demand.page;
+        const std::size_t parked = keys_.parked();
         choose(demand, std::move(found[i]));
-        demand.page = std::max(demand.open, std::min(demand.page * 4, page_max));
+        const int more = keys_.parked() > parked ? std::min(demand.page * 4, page_max) : 0;
+        demand.page = std::max(demand.open, more);
     }
 }
 
@@ -155,9 +181,9 @@ bool Claims::learn_new_lanes(std::span<Demand> demands) {
     if (!work_.learn_new_lanes()) return false;
     bool found = false;
     for (Demand& demand : demands) {
-        std::vector<LaneId> now = work_.matching_lanes(*demand.filter);
-        if (demand.open == 0 || now == demand.lanes) continue;
-        demand.lanes = std::move(now);
+        std::vector<LaneId> lanes = open_lanes(*demand.filter);
+        if (demand.open == 0 || lanes == demand.lanes) continue;
+        demand.lanes = std::move(lanes);
         demand.exhausted = false;
         demand.page = demand.open;
         found = true;
@@ -166,8 +192,7 @@ bool Claims::learn_new_lanes(std::span<Demand> demands) {
 }
 
 // Reads each job from its row, unless it is handed in.
-std::vector<Claims::Candidate> Claims::read_candidates(const Result& rows,
-                                                       SubmittedJobs* submitted) {
+std::vector<Candidate> Claims::read_candidates(const Result& rows, SubmittedJobs* submitted) {
     std::vector<Candidate> candidates;
     candidates.reserve(static_cast<std::size_t>(rows.rows()));
     LaneId lane_id_of_last = 0;  // most claims take from one lane, which is looked up once then
@@ -198,6 +223,8 @@ std::vector<Claims::Candidate> Claims::read_candidates(const Result& rows,
         candidate.is_moved = spec.priority != priority || !is_of_lane(spec, lane, candidate.lane);
         if (candidate.is_moved) row.note_damage("place in the queue");
         candidate.job.damage = row.damage();
+        candidate.permits_lane =
+            candidate.is_moved ? lane_id(lane_of(candidate.job.spec)) : candidate.lane;
         newest_token_ = std::max(newest_token_, LeaseToken{row.integer()});
         candidates.push_back(std::move(candidate));
     }
@@ -222,161 +249,96 @@ void Claims::drop_ended(std::vector<Candidate>& candidates) {
     });
 }
 
-// Chooses jobs in order, as many as are wanted; jobs that must be parked are replaced by later
-// ones.
+// Chooses jobs in order, as many as are wanted; jobs that must be parked, and those that rules hold
+// back, are replaced by later ones.
 void Claims::choose(Demand& demand, std::vector<Candidate> candidates) {
     drop_ended(candidates);
+    const bool has_rules = !work_.permits.rules()->empty();
     auto rest = std::span(candidates);
     bool stepped_aside = false;
     while (demand.open > 0 && !rest.empty()) {
         const std::size_t count = std::min(rest.size(), static_cast<std::size_t>(demand.open));
         const auto some = rest.first(count);
         rest = rest.subspan(count);
-        const std::vector<bool> granted = hold_keys(some);
-        for (std::size_t i = 0; i < count; ++i) {
-            if (!granted[i]) {
-                stepped_aside = true;
-                continue;
-            }
-            work_.writes.delete_taken(some[i].ctid);
-            demand.taken.push_back(std::move(some[i].job));
-            --demand.open;
+        if (has_rules) {
+            std::vector<Candidate> granted = permitted(some);
+            stepped_aside |= take_some(demand, granted) || granted.size() < count;
+        } else {
+            stepped_aside |= take_some(demand, some);
         }
     }
+    if (!held_back_.empty()) stepped_aside |= close_lanes(demand);
     if (stepped_aside) demand.exhausted = false;  // later jobs may come forward instead
-    send_parked();
+    keys_.send_parked();
 }
 
-// Whether each candidate has all of its keys now. The others were parked.
-std::vector<bool> Claims::hold_keys(std::span<Candidate> candidates) {
-    std::vector<bool> granted(candidates.size(), true);
-    std::vector<std::size_t> open;
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-        if (candidates[i].keys.empty()) continue;
-        granted[i] = false;
-        open.push_back(i);
+// Takes those that get their keys. Returns whether any was parked.
+bool Claims::take_some(Demand& demand, std::span<Candidate> some) {
+    const std::vector<bool> granted = keys_.hold(some);
+    bool stepped_aside = false;
+    for (std::size_t i = 0; i < some.size(); ++i) {
+        if (!granted[i]) {
+            stepped_aside = true;
+            continue;
+        }
+        work_.permits.note_start(some[i].permits_lane, now_);
+        work_.writes.delete_taken(some[i].ctid);
+        demand.taken.push_back(std::move(some[i].job));
+        --demand.open;
     }
-    while (!open.empty()) {
-        std::vector<std::size_t> later;
-        std::vector<std::size_t> indexes;
-        std::vector<Candidate*> trying;
-        std::set<Key> tried;
-        for (const std::size_t i : open) {
-            Candidate& candidate = candidates[i];
-            const std::string& tenant = candidate.job.spec->tenant;
-            std::optional<Key> taken;
-            bool clashes = false;
-            for (const std::string& key : candidate.keys) {
-                if (work_.taken_keys.contains({tenant, key})) taken = {tenant, key};
-                clashes = clashes || tried.contains({tenant, key});
-            }
-            if (taken) {
-                park(candidate, *taken);
-            } else if (clashes) {
-                later.push_back(i);  // behind a job that may get the key
-            } else {
-                for (const std::string& key : candidate.keys) tried.insert({tenant, key});
-                trying.push_back(&candidate);
-                indexes.push_back(i);
-            }
+    return stepped_aside;
+}
+
+// ── permits ──
+
+// A damaged row may name another lane than the one in which the job waits. It is counted where its
+// end will be, which knows the job alone.
+void Claims::lock_meters(std::span<const std::vector<Candidate>> found) {
+    std::vector<SessionPermits::NamedLane> lanes;
+    std::set<LaneId> seen;
+    for (const std::vector<Candidate>& candidates : found) {
+        for (const Candidate& candidate : candidates) {
+            if (!seen.insert(candidate.permits_lane).second) continue;
+            lanes.push_back({candidate.permits_lane, lane_of(candidate.job.spec)});
+            if (candidate.is_moved) moved_lanes_.emplace(lanes.back().id, lanes.back().lane);
         }
-        if (!trying.empty()) {
-            std::vector<Key> missing;
-            const std::vector<bool> held = try_to_hold(trying, missing);
-            const std::set<Key> really = lock_held(missing);
-            for (std::size_t k = 0; k < trying.size(); ++k) {
-                if (held[k]) {
-                    granted[indexes[k]] = true;
-                } else if (really.contains(missing[k])) {
-                    park(*trying[k], missing[k]);
-                } else {
-                    later.push_back(indexes[k]);  // the key was freed meanwhile
-                }
-            }
+    }
+    work_.permits.lock(lanes, now_);
+}
+
+// Those that may start together. They have their permits once they have their keys, too.
+std::vector<Candidate> Claims::permitted(std::span<Candidate> some) {
+    SessionPermits::Trial trial(work_.permits);
+    std::vector<Candidate> granted;
+    for (Candidate& candidate : some) {
+        if (trial.start(candidate.permits_lane, now_)) {
+            granted.push_back(std::move(candidate));
+        } else {
+            held_back_.emplace(candidate.permits_lane, candidate.lane);
         }
-        std::sort(later.begin(), later.end());
-        open = std::move(later);
     }
     return granted;
 }
 
-// A candidate that gets all of its keys keeps them; one that does not frees those that it got.
-// `missing` has the first key that each of them did not get.
-std::vector<bool> Claims::try_to_hold(std::span<Candidate*> candidates, std::vector<Key>& missing) {
-    TableRows<tables::held_table> wanted;
-    for (const Candidate* candidate : candidates) {
-        for (const std::string& key : candidate->keys) {
-            const JobSpec& spec = candidate->job.spec;
-            wanted.add(tables::HeldKey{spec.tenant, key, spec.id});
-        }
+// Leaves all lanes out of what follows whose meters have no room: where one has none, others may
+// have none either, and each would cost a turn.
+// Returns whether one that was held back may start jobs after all: a permit has come back, or one
+// of its jobs had a permit and then was parked at a key.
+bool Claims::close_lanes(Demand& demand) {
+    std::vector<LaneId> refused;
+    for (const auto& [lane, waits_in] : held_back_) refused.push_back(lane);
+    work_.permits.close(refused, now_);
+    std::vector<LaneId> open = refused;
+    leave_open(open);
+    std::erase_if(open, [&](LaneId lane) { return work_.permits.is_passed_over(lane); });
+    for (const auto& [lane, waits_in] : held_back_) {
+        if (!std::binary_search(open.begin(), open.end(), lane)) std::erase(demand.lanes, waits_in);
     }
-    const Result got = work_.connection.ask(sql::hold_keys, Params(wanted));
-    work_.writes.note_written();
-    std::set<std::pair<JobId, std::string>> held;
-    for (int i = 0; i < got.rows(); ++i) {
-        Row row(got, i);
-        const JobId id{row.integer()};
-        held.emplace(id, row.text());
-    }
-    std::vector<bool> granted;
-    TableKeys<tables::held_table> returned;
-    missing.resize(candidates.size());
-    for (std::size_t k = 0; k < candidates.size(); ++k) {
-        const Job& job = candidates[k]->job;
-        const std::vector<std::string>& keys = candidates[k]->keys;
-        const auto absent = std::find_if(keys.begin(), keys.end(), [&](const std::string& key) {
-            return !held.contains({job.spec->id, key});
-        });
-        granted.push_back(absent == keys.end());
-        if (absent != keys.end()) missing[k] = {job.spec->tenant, *absent};
-        for (const std::string& key : keys) {
-            if (granted[k]) {
-                work_.taken_keys.insert({job.spec->tenant, key});
-            } else if (held.contains({job.spec->id, key})) {
-                returned.add(tables::HeldKey{job.spec->tenant, key});
-            }
-        }
-    }
-    if (!returned.empty()) work_.connection.send(sql::let_keys_go, Params(returned));
-    return granted;
-}
-
-// Those of the keys that a job holds, and goes on holding until this session ends.
-std::set<Claims::Key> Claims::lock_held(const std::vector<Key>& keys) {
-    TableKeys<tables::held_table> asked;
-    for (const auto& [tenant, key] : std::set<Key>(keys.begin(), keys.end())) {
-        if (!key.empty()) asked.add(tables::HeldKey{tenant, key});
-    }
-    std::set<Key> held;
-    if (asked.empty()) return held;
-    const Result found = work_.connection.ask(sql::lock_held, Params(asked));
-    for (int i = 0; i < found.rows(); ++i) {
-        Row row(found, i);
-        std::string tenant = row.text();
-        held.emplace(std::move(tenant), row.text());
-    }
-    return held;
-}
-
-void Claims::park(const Candidate& candidate, const Key& at) {
-    const JobSpec& spec = candidate.job.spec;
-    parking_.add(tables::QueueRow{.lane = candidate.lane,
-                                  .priority = spec.priority,
-                                  .id = spec.id,
-                                  .keys = candidate.keys_text,
-                                  .tenant = at.first,
-                                  .key = at.second});
-    ++parked_;
-    work_.writes.delete_taken(candidate.ctid);
-    for (const std::string& key : candidate.keys) {
-        if (key != at.second) work_.may_be_free(spec.tenant, key);
-    }
-}
-
-void Claims::send_parked() {
-    if (parking_.empty()) return;
-    work_.connection.send(sql::park, Params(parking_));
-    parking_.clear();
+    leave_open(demand.lanes);
+    work_.permits.look_at(demand.lanes, now_, name_of_lanes());
+    leave_open(demand.lanes);
+    held_back_.clear();
+    return !open.empty();
 }
 
 }  // namespace sluice::postgres

@@ -1,24 +1,19 @@
 #pragma once
 
-#include <set>
+#include <map>
 #include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include "infrastructure/postgres/store/work.hpp"
+#include "infrastructure/postgres/store/claim_keys.hpp"
 
 namespace sluice::postgres {
 
 // Takes jobs out of the table ready for claims, with the keys that they need.
-//
-// A job whose key is held by another job is parked at that key, so that no later claim walks over
-// it; when the key is freed, the first job of each lane comes back (Work::settle_keys).
 class Claims {
   public:
-    explicit Claims(Work& work) : work_(work) {}
+    explicit Claims(Work& work) : work_(work), keys_(work) {}
 
-    std::vector<std::vector<Job>> take(std::span<const LeaseStore::Wanted> wanted);
+    std::vector<std::vector<Job>> take(std::span<const LeaseStore::Wanted> wanted, Timestamp now);
 
     LeaseToken newest_token() const { return newest_token_; }
 
@@ -33,33 +28,29 @@ class Claims {
         bool exhausted = false;  // these lanes have no more jobs
         std::vector<Job> taken{};
     };
-    struct Candidate {
-        std::string ctid;  // of its row in ready
-        LaneId lane = 0;
-        std::vector<std::string> keys;
-        std::string keys_text;
-        bool is_moved = false;  // the job's row has another lane or priority
-        Job job;
-    };
-    using Key = std::pair<std::string, std::string>;  // tenant and name
 
     std::vector<Demand> gather(std::span<const LeaseStore::Wanted> wanted) const;
     void serve(std::span<Demand> demands);
     void serve_together(std::span<Demand*> demands);
     bool learn_new_lanes(std::span<Demand> demands);
+    std::vector<LaneId> open_lanes(const ClaimFilter& filter) const;
+    void leave_open(std::vector<LaneId>& lanes) const;
+    LaneLimits::LaneOf name_of_lanes() const;
     std::vector<Candidate> read_candidates(const Result& rows, SubmittedJobs* submitted);
     void drop_ended(std::vector<Candidate>& candidates);
     void choose(Demand& demand, std::vector<Candidate> candidates);
-    std::vector<bool> hold_keys(std::span<Candidate> candidates);
-    std::vector<bool> try_to_hold(std::span<Candidate*> candidates, std::vector<Key>& missing);
-    std::set<Key> lock_held(const std::vector<Key>& keys);
-    void park(const Candidate& candidate, const Key& at);
-    void send_parked();
+    bool take_some(Demand& demand, std::span<Candidate> some);
+    void lock_meters(std::span<const std::vector<Candidate>> found);
+    std::vector<Candidate> permitted(std::span<Candidate> some);
+    bool close_lanes(Demand& demand);
 
     Work& work_;
+    Timestamp now_{};
+    // Lanes of candidates that had no permit: where they are counted, and where they wait.
+    std::map<LaneId, LaneId> held_back_;
+    std::map<LaneId, Lane> moved_lanes_;  // of damaged jobs; perhaps no other job has them
     LeaseToken newest_token_{};
-    TableRows<tables::parked_table> parking_;  // not sent yet
-    std::size_t parked_ = 0;
+    ClaimKeys keys_;
 };
 
 }  // namespace sluice::postgres

@@ -47,6 +47,7 @@ std::vector<std::optional<Entity>> PostgresEntities::find(std::span<const Entity
 }
 
 void PostgresEntities::put(std::span<const Entity> entities) {
+    work_.permits.rules();  // before this session writes any
     std::vector<EntityKey> keys;
     for (const Entity& entity : entities) keys.push_back(entity.key);
     know(std::move(keys));

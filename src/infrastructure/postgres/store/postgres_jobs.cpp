@@ -127,13 +127,27 @@ void PostgresJobs::requeue(std::span<const Job> jobs) {
         work_.writes.touch(job.spec->id);
         work_.writes.delete_lease(job.spec->id);
         work_.writes.insert_requeued(job, before.token.value_or(LeaseToken{}));
+        work_.permits.give_back(job.spec);
         work_.free_keys_of(job);
         work_.enqueue(job);
         work_.let_go(job);
     }
 }
 
+// Jobs that were not reserved may have leases, which has to be known where permits are counted.
+void PostgresJobs::know_leases(std::span<const Job> jobs) {
+    if (work_.permits.rules()->empty()) return;
+    std::vector<JobId> unknown;
+    for (const Job& job : jobs) {
+        if (!work_.lease_of(job.spec->id)) unknown.push_back(job.spec->id);
+    }
+    if (unknown.empty()) return;
+    std::sort(unknown.begin(), unknown.end());
+    work_.take_leased(work_.post_lock_leased(std::move(unknown)));
+}
+
 void PostgresJobs::finish(std::span<const Job> jobs) {
+    know_leases(jobs);
     for (const Job& job : jobs) {
         const std::optional<Work::LeaseNote> before = work_.lease_of(job.spec->id);
         const bool may_be_leased = !before || before->token;
@@ -145,6 +159,7 @@ void PostgresJobs::finish(std::span<const Job> jobs) {
         } else {
             if (may_be_leased) {
                 work_.writes.delete_lease(job.spec->id);
+                if (before) work_.permits.give_back(job.spec);
                 work_.free_keys_of(job);
             }
             if (may_be_queued) leave_queue(job);

@@ -23,6 +23,7 @@ class PostgresJobs : public JobStore {
     std::vector<JobId> lock_ready(const std::vector<SharedSpec>& queued);
     void hold_in_queue(const std::vector<SharedSpec>& queued);
     std::vector<JobId> blocked_by(std::span<const JobId> ended);
+    void know_leases(std::span<const Job> jobs);
     void lock_waiting(const std::vector<JobId>& waiting);
     void leave_queue(const Job& job);
 

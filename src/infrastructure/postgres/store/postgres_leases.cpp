@@ -36,7 +36,7 @@ void PostgresLeases::committed() {
 std::vector<std::vector<Job>> PostgresLeases::take(std::span<const Wanted> wanted, Timestamp now) {
     see(now);
     promote_due(now);
-    return claims_.take(wanted);
+    return claims_.take(wanted, now);
 }
 
 void PostgresLeases::watch(const Job& job) {
@@ -47,7 +47,7 @@ void PostgresLeases::watch(const Job& job) {
 void PostgresLeases::open(std::span<const Job> jobs) {
     for (const Job& job : jobs) {
         work_.writes.touch(job.spec->id);
-        work_.writes.insert_lease(job);
+        work_.writes.insert_lease(job, work_.lane_of_job(job.spec));
         if (may_be_requeued(job, 2)) work_.writes.delete_requeued(job.spec->id);
         watch(job);
         work_.let_go(job);
@@ -69,6 +69,7 @@ void PostgresLeases::close(std::span<const Job> jobs) {
         work_.writes.touch(job.spec->id);
         work_.writes.delete_lease(job.spec->id);
         work_.writes.update_done(job);
+        work_.permits.give_back(job.spec);
         work_.free_keys_of(job);
         work_.let_go(job);
         work_.ended.push_back(job.spec->id);
@@ -117,8 +118,10 @@ Timestamp PostgresLeases::next_due() {
         if (!has_found_) work_.lease_due = std::max(work_.lease_due, work_.seen + look_again_after);
         knows_next_lease_ = true;
     }
+    const Timestamp counts_due = work_.counted.empty() ? work_.cluster.source_counts.due()
+                                                       : work_.seen + sources_written_every;
     return std::min({work_.lease_due, work_.timed_due, work_.cluster.lease_due.get(),
-                     work_.cluster.timed_due.get()});
+                     work_.cluster.timed_due.get(), work_.cluster.limits.next_due(), counts_due});
 }
 
 void PostgresLeases::promote_due(Timestamp now) {
@@ -146,6 +149,9 @@ std::vector<Readied> PostgresLeases::newly_ready(Timestamp now) {
     see(now);
     promote_due(now);
     work_.settle_keys();
+    for (const auto& [lane, count] : work_.permits.open_due(now)) {
+        work_.readied_by_others(lane, count);
+    }
     std::vector<Readied> ready;
     for (const auto& [lane, count] : work_.readied) ready.push_back({work_.lane(lane), count});
     work_.readied.clear();

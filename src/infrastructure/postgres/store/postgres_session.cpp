@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "application/limits/stored_rules.hpp"
 #include "domain/values/check.hpp"
 #include "infrastructure/postgres/schema/write_queries.hpp"
 #include "infrastructure/sql/job_rows.hpp"
@@ -84,14 +85,15 @@ int PostgresIdempotency::forget_before(Timestamp time, int limit) {
 
 PostgresSession::PostgresSession(Writer& writer, Cluster& cluster)
     : writer_(writer),
-      work_(*writer.connection, cluster, writer.readied, writer.seen),
+      work_(*writer.connection, cluster, writer.seat.number, writer.readied, writer.seen),
       reader_(work_.connection, &work_.writes),
       entities_(work_),
       jobs_(work_),
       leases_(work_),
       history_(work_),
       idempotency_(work_),
-      archive_(work_) {
+      archive_(work_),
+      limits_(work_, reader_, writer.seat.number) {
     work_.connection.begin();
 }
 
@@ -108,13 +110,24 @@ void PostgresSession::reserve(const Subjects& subjects) {
         const Job* job = work_.at_hand(id);
         if (job && !is_final(job->now.state)) subjects.entities_of(job->spec, entities);
     }
+    // While this session has locked the control entity of the rules, no other session changes them:
+    // what is read from here on stays the newest.
+    const bool changes_rules =
+        std::find(entities.begin(), entities.end(), control_key()) != entities.end();
+    if (changes_rules) work_.cluster.limits.may_be_old();
     entities_.reserve(std::move(entities));
+    // A change of the rules locks the meters that it counts anew, and no others.
+    if (!changes_rules) {
+        work_.permits.lock_passed_over(std::max(work_.seen, work_.cluster.time.now()));
+    }
+    work_.permits.subjects_are_reserved();
 }
 
 void PostgresSession::commit() {
     check(!is_over_, "a session is committed once");
     work_.settle_keys();
     work_.writes.flush();
+    work_.permits.flush();
     if (work_.writes.has_written()) {
         send_signature();
         commit_signed();
@@ -128,13 +141,19 @@ void PostgresSession::commit() {
     work_.lanes_committed();
     work_.cluster.recent.keep(work_.submitted);
     leases_.committed();
+    limits_.committed();
+    for (const auto& [lane, count] : work_.permits.committed(work_.seen)) {
+        if (std::optional<Lane> known = work_.cluster.lanes.find(lane)) {
+            reopened_.push_back({*std::move(known), count});
+        }
+    }
 }
 
 void PostgresSession::send_signature() {
     const std::int64_t largest = std::max(writer_.seat.last_id, work_.writes.largest_number());
     work_.connection.send(
         sql::sign, Params(writer_.seat.number, work_.cluster.owner, writer_.commits + 1, largest,
-                          work_.cluster.time.now()));
+                          work_.cluster.time.now(), work_.permits.rules()->version()));
     writer_.seat.last_id = largest;
 }
 
@@ -148,7 +167,10 @@ void PostgresSession::commit_signed() {
         return;
     } catch (const Refused& refused) {
         if (refused.sqlstate() == sql::seat_is_taken) stop_without_seat(refused.what());
-        throw;
+        if (refused.sqlstate() != sql::rules_are_old) throw;
+        writer_.is_in_doubt = false;
+        work_.cluster.limits.may_be_old();
+        throw StoreConflict("the rules about what may run have changed meanwhile");
     } catch (const StoreUnavailable&) {
         if (!writer_.connection->is_lost()) {
             writer_.is_in_doubt = false;  // a conflict has ended the transaction

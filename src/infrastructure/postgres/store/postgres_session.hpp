@@ -7,6 +7,7 @@
 #include "infrastructure/postgres/store/postgres_entities.hpp"
 #include "infrastructure/postgres/store/postgres_jobs.hpp"
 #include "infrastructure/postgres/store/postgres_leases.hpp"
+#include "infrastructure/postgres/store/postgres_limits.hpp"
 #include "infrastructure/postgres/store/writer.hpp"
 
 namespace sluice::postgres {
@@ -52,7 +53,9 @@ class PostgresSession : public Session {
     IdempotencyStore& idempotency() override { return idempotency_; }
     EntityStore& entities() override { return entities_; }
     ArchiveStore& archive() override { return archive_; }
+    LimitStore& limits() override { return limits_; }
     void commit() override;
+    std::vector<Readied> reopened() override { return std::move(reopened_); }
 
   private:
     void send_signature();
@@ -67,6 +70,8 @@ class PostgresSession : public Session {
     PostgresHistory history_;
     PostgresIdempotency idempotency_;
     PostgresArchive archive_;
+    PostgresLimits limits_;
+    std::vector<Readied> reopened_;
     bool is_over_ = false;
 };
 

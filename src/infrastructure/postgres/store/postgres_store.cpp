@@ -6,6 +6,7 @@
 #include "infrastructure/postgres/schema/windows.hpp"
 #include "infrastructure/postgres/schema/write_queries.hpp"
 #include "infrastructure/postgres/statements/postgres_reader.hpp"
+#include "infrastructure/postgres/store/counted_sources.hpp"
 
 namespace sluice {
 namespace {
@@ -42,9 +43,11 @@ PostgresStore::PostgresStore(std::shared_ptr<Cluster> cluster)
 
 PostgresStore::~PostgresStore() {
     try {
-        if (writer_.connection)
-            leave_seat(*writer_.connection, writer_.seat.number, cluster_->owner,
-                       cluster_->time.now());
+        if (!writer_.connection) return;
+        if (!writer_.connection->is_lost()) {
+            write_counted_sources(*writer_.connection, *cluster_, writer_.seat.number);
+        }
+        leave_seat(*writer_.connection, writer_.seat.number, cluster_->owner, cluster_->time.now());
     } catch (const std::exception&) {
         // The seat becomes free by itself after a while.
     }
@@ -55,6 +58,9 @@ std::unique_ptr<Session> PostgresStore::begin() {
     reach_server(writer_, writer_.outage.is_on() ? Millis{0} : reconnect_patience);
     if (writer_.is_in_doubt) settle_doubt(writer_, cluster_->owner, start_doubt_patience);
     try {
+        if (cluster_->source_counts.due() <= cluster_->time.now()) {
+            write_counted_sources(*writer_.connection, *cluster_, writer_.seat.number);
+        }
         cluster_->windows.add_missing(*writer_.connection);
     } catch (...) {
         writer_.connection->roll_back();
@@ -64,7 +70,7 @@ std::unique_ptr<Session> PostgresStore::begin() {
 }
 
 std::unique_ptr<JobReader> PostgresStore::reader() {
-    return std::make_unique<PostgresReader>(cluster_->connect_options());
+    return std::make_unique<PostgresReader>(cluster_->connect_options(), cluster_);
 }
 
 }  // namespace sluice

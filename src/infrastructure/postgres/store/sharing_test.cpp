@@ -8,6 +8,7 @@
 #include "infrastructure/postgres/cluster/clock_row.hpp"
 #include "infrastructure/postgres/watch/tick.hpp"
 #include "support/builders.hpp"
+#include "support/commit.hpp"
 #include "support/test_database.hpp"
 #include "support/test_engine.hpp"
 
@@ -21,14 +22,6 @@ class PostgresSharing : public testing::Test {
     static TestDatabase& database() {
         static TestDatabase shared;
         return shared;
-    }
-
-    template <class Work>
-    static auto commit(Store& store, Work&& work) {
-        const auto session = store.begin();
-        auto result = work(*session);
-        session->commit();
-        return result;
     }
 
     Job put(const JobSpec& spec, bool blocked = false) {

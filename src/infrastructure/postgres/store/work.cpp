@@ -134,7 +134,7 @@ LaneId Work::lane_of_job(const JobSpec& spec) {
     if (last_lane_) {
         const Lane& last = last_lane_->first;
         if (last.tenant == spec.tenant && last.queue == spec.queue && last.type == spec.type &&
-            last.labels == spec.labels) {
+            last.labels == spec.labels && last.source == spec.source) {
             return last_lane_->second;
         }
     }
@@ -217,6 +217,7 @@ void Work::look_after_keys_of(const JobSpec& spec) {
 // (docs/adr/0014-entities-in-sets.md).
 void Work::lock_looked_after() {
     if (looked_after_.empty()) return;
+    permits.keys_were_touched();
     writes.flush();
     TableKeys<tables::held_table> keys;
     for (const auto& [tenant, key] : looked_after_) keys.add(tables::HeldKey{tenant, key});
@@ -230,6 +231,7 @@ void Work::lock_looked_after() {
 void Work::settle_keys() {
     lock_looked_after();
     if (!freed_jobs.empty()) {
+        permits.keys_were_touched();
         writes.flush();
         std::sort(freed_jobs.begin(), freed_jobs.end());
         const Result freed = connection.ask(sql::free_keys, Params(freed_jobs));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "infrastructure/postgres/cluster/cluster.hpp"
+#include "infrastructure/postgres/permits/session_permits.hpp"
 #include "infrastructure/postgres/statements/job_queries.hpp"
 #include "infrastructure/postgres/statements/writes.hpp"
 
@@ -21,16 +22,19 @@ using ReadyCounts = std::map<LaneId, int>;
 // change them.
 class Work {
   public:
-    Work(Connection& opened, Cluster& shared, ReadyCounts said_before, Timestamp seen_before)
+    Work(Connection& opened, Cluster& shared, int seat, ReadyCounts said_before,
+         Timestamp seen_before)
         : connection(opened),
           cluster(shared),
           writes(opened),
+          permits(opened, shared, writes, seat),
           readied(std::move(said_before)),
           seen(seen_before) {}
 
     Connection& connection;
     Cluster& cluster;
     Writes writes;
+    SessionPermits permits;
     ReadyCounts readied;  // for newly_ready()
     Timestamp seen;       // the latest time that a call has named: jobs due then are due
 
@@ -90,6 +94,7 @@ class Work {
     Timestamp lease_due = never;
     Timestamp timed_due = never;
 
+    CountedSources counted;    // of sources, by this session
     std::vector<JobId> ended;  // and no worker has them any more
 
     // ── keys ──

@@ -6,12 +6,13 @@ namespace sluice::postgres {
 namespace {
 
 constexpr std::size_t payload_bytes_max = 7900;
-constexpr std::size_t entry_bytes_max = 40;  // " -9223372036854775808:2147483647"
+constexpr std::size_t entry_bytes_max = 40;  // " m-9223372036854775808:2147483647"
 
-// "owner due", with "-" for never, and then " lane:count" for each lane.
+// "owner due", with "-" for never, and " r" when rules have changed; then " lane:count" for each
+// lane, and " mmeter:count" for each meter.
 std::string head_of(const HintMessage& message) {
     const std::string due = message.due == never ? "-" : std::to_string(to_micros(message.due));
-    return std::to_string(message.owner) + ' ' + due;
+    return std::to_string(message.owner) + ' ' + due + (message.rules_changed ? " r" : "");
 }
 
 // Reads the parts of a text that blanks separate, and remembers whether one could not be read.
@@ -48,10 +49,12 @@ class Scanner {
 std::vector<std::string> to_payloads(const HintMessage& message) {
     const std::string head = head_of(message);
     std::vector<std::string> payloads{head};
-    for (const auto& [lane, count] : message.readied) {
+    const auto add = [&](const char* mark, std::int64_t name, int count) {
         if (payloads.back().size() + entry_bytes_max > payload_bytes_max) payloads.push_back(head);
-        payloads.back() += ' ' + std::to_string(lane) + ':' + std::to_string(count);
-    }
+        payloads.back() += mark + std::to_string(name) + ':' + std::to_string(count);
+    };
+    for (const auto& [lane, count] : message.readied) add(" ", lane, count);
+    for (const auto& [meter, count] : message.returned) add(" m", meter, count);
     return payloads;
 }
 
@@ -62,9 +65,14 @@ std::optional<HintMessage> parse_payload(std::string_view payload) {
     if (!scanner.skip('-')) message.due = from_micros(scanner.number<std::int64_t>());
     while (scanner.are_right() && !scanner.at_end()) {
         scanner.expect(' ');
-        const LaneId lane = scanner.number<LaneId>();
+        if (scanner.skip('r')) {
+            message.rules_changed = true;
+            continue;
+        }
+        auto& counts = scanner.skip('m') ? message.returned : message.readied;
+        const auto name = scanner.number<std::int64_t>();
         scanner.expect(':');
-        message.readied[lane] += scanner.number<int>();
+        counts[name] += scanner.number<int>();
     }
     return scanner.are_right() ? std::optional(message) : std::nullopt;
 }

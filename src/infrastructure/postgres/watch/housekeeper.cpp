@@ -24,7 +24,8 @@ constexpr Millis upkeep_patience = 90s;
 constexpr Query find_littered{"find_littered", R"sql(
 SELECT relname::text FROM pg_stat_user_tables
 WHERE schemaname = current_schema() AND n_dead_tup > 20000
-    AND relname IN ('ready', 'lease', 'requeued', 'timed', 'held', 'parked', 'seat'))sql"};
+    AND relname IN ('ready', 'lease', 'requeued', 'timed', 'held', 'parked', 'seat', 'meter',
+                    'permit_return'))sql"};
 
 // Nodes of an older version do not write the project and the type of a job that they end, nor the
 // entity of its success, so that lists by type and state, and gates, leave it out. They are gone
@@ -116,6 +117,7 @@ std::span<const Housekeeper::Duty> Housekeeper::table() {
         {duty::older_nodes, Duty::always, 1h, &Housekeeper::fill_in},
         {duty::old_windows, Duty::with_retention, 10min, &Housekeeper::drop_windows},
         {duty::left_behind, Duty::always, 10s, &Housekeeper::promote_left_behind},
+        {duty::limits, Duty::always, 10min, &Housekeeper::look_after_limits},
         {duty::vacuum, Duty::when_busy, 5s, &Housekeeper::vacuum},
     };
     static_assert(std::size(rows) == duties_count);
@@ -220,6 +222,10 @@ int Housekeeper::promote_left_behind() {
         jobs += row.small();
     }
     return jobs;
+}
+
+int Housekeeper::look_after_limits() {
+    return limits_.run(connection(), time_.now());
 }
 
 // Each table by itself, since VACUUM is no part of a transaction. The table is not truncated: that

@@ -12,13 +12,14 @@
 #include "application/engine/duties.hpp"
 #include "infrastructure/postgres/cluster/cluster.hpp"
 #include "infrastructure/postgres/connection/direct_connection.hpp"
+#include "infrastructure/postgres/watch/limit_upkeep.hpp"
 
 namespace sluice::postgres {
 
 // The periodic work on the tables, done by the node with the duty: adds windows, drops past ones,
-// vacuums the queue, promotes jobs that were left behind at a free key, and fills in columns that
-// nodes of an older version left out. It may take seconds, so it has a thread and a connection of
-// its own. Harmless when two nodes do it at once.
+// vacuums the queue, promotes jobs that were left behind at a free key, keeps the tables of limits
+// small, and fills in columns that nodes of an older version left out. It may take seconds, so it
+// has a thread and a connection of its own. Harmless when two nodes do it at once.
 class Housekeeper {
   public:
     struct Options {
@@ -40,7 +41,7 @@ class Housekeeper {
     void run();
     void work(bool is_busy);
     struct Duty;
-    static constexpr std::size_t duties_count = 5;
+    static constexpr std::size_t duties_count = 6;
     static std::span<const Duty> table();
     void run_duty(const Duty& duty);  // and calls on_duty
     // Each returns how many rows or windows it has dealt with.
@@ -48,6 +49,7 @@ class Housekeeper {
     int fill_in();
     int drop_windows();
     int promote_left_behind();
+    int look_after_limits();
     int vacuum();
 
     Connection& connection();
@@ -58,6 +60,7 @@ class Housekeeper {
     Cluster& cluster_;
     const ClusterTime& time_;
     std::unique_ptr<Connection> connection_;
+    LimitUpkeep limits_;
     std::array<Duration, duties_count> due_{};  // of each row of the table, since boot
     std::string last_failure_;
 

@@ -18,13 +18,15 @@ Outbox::~Outbox() {
     close(wake_fd_);
 }
 
-void Outbox::put(const std::map<LaneId, int>& readied, Timestamp due) {
+void Outbox::put(const HintMessage& news) {
     bool was_empty = false;
     {
         const std::lock_guard lock(mutex_);
         was_empty = has_nothing();
-        for (const auto& [lane, count] : readied) waiting_.readied[lane] += count;
-        waiting_.due = std::min(waiting_.due, due);
+        for (const auto& [lane, count] : news.readied) waiting_.readied[lane] += count;
+        for (const auto& [meter, count] : news.returned) waiting_.returned[meter] += count;
+        waiting_.due = std::min(waiting_.due, news.due);
+        waiting_.rules_changed = waiting_.rules_changed || news.rules_changed;
     }
     if (was_empty) wake();
 }

@@ -17,7 +17,7 @@ class Outbox {
     Outbox& operator=(const Outbox&) = delete;
 
     // Adds to the message for other nodes, and wakes the watch if there was none before.
-    void put(const std::map<LaneId, int>& readied, Timestamp due);
+    void put(const HintMessage& news);
     // Everything that was put since the last take(), as one message.
     HintMessage take();
     bool is_empty() const;
@@ -28,7 +28,7 @@ class Outbox {
     void forget_wakes();
 
   private:
-    bool has_nothing() const { return waiting_.readied.empty() && waiting_.due == never; }
+    bool has_nothing() const { return waiting_ == HintMessage{}; }
 
     const int wake_fd_;
     mutable std::mutex mutex_;

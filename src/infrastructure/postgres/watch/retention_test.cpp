@@ -160,7 +160,7 @@ TEST_F(PostgresRetention, ReadsNoMoreOfTheTablesThanItAsksFor) {
         Connection committer({.url = url, .works_on_queue = true});
         Cluster cluster({url}, "test");
         committer.begin();
-        Work work(committer, cluster, {}, noon);
+        Work work(committer, cluster, 0, {}, noon);
         PostgresArchive archive(work);
         EXPECT_EQ(archive.ended({}, JobId{first + 11}, 500).size(), 10u);
         EXPECT_EQ(archive.unneeded(free), free);

@@ -14,7 +14,7 @@ constexpr Duration gap_allowed = silence_allowed - std::chrono::milliseconds(250
 #define SLUICE_NOW "('epoch'::timestamptz + $4::int8 * interval '1 microsecond')"
 constexpr Query end_silent{"end_silent", R"sql(
 WITH silent AS MATERIALIZED (
-    SELECT owner, min(name) AS name FROM seat WHERE owner <> $1::int8 GROUP BY owner
+    SELECT owner, min(node) AS name FROM seat WHERE owner <> $1::int8 GROUP BY owner
     HAVING max(until) < )sql" SLUICE_NOW R"sql( + interval '2 minutes'
             - $2::int8 * interval '1 microsecond'
         AND ($3::bool OR max(until) > )sql" SLUICE_NOW R"sql()

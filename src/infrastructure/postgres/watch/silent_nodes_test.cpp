@@ -213,7 +213,7 @@ TEST_F(PostgresSilentNodes, DoNotIncludeOneWhoseSeatIsSigned) {
     const Seat seat = take_seat(connection, other);
     fall_silent(other, "7 seconds");
     connection.ask(sql::sign, Params(seat.number, other.owner, std::int64_t{1}, std::int64_t{5},
-                                     other.time.now()));
+                                     other.time.now(), std::int64_t{0}));
     connection.sync();
 
     EXPECT_EQ(end_silent(), 0);

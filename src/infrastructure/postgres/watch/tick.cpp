@@ -56,7 +56,8 @@ SELECT set_config('synchronous_commit', 'off', true) IS NOT NULL,
     CASE WHEN EXISTS (SELECT FROM taken)
          THEN (SELECT least(min(until), min(deadline)) FROM lease) END,
     CASE WHEN $2::bool THEN (SELECT string_agg(id::text, ',') FROM lane
-        WHERE EXISTS (SELECT FROM ready WHERE ready.lane = lane.id)) END)sql"};
+        WHERE EXISTS (SELECT FROM ready WHERE ready.lane = lane.id)) END,
+    (SELECT coalesce(max(rules), 0) FROM seat))sql"};
 #undef SLUICE_NOW
 
 constexpr Query leave_duty_query{"leave_duty", R"sql(
@@ -88,6 +89,7 @@ Tick tick(Connection& connection, const Ticking& node) {
     heard.timed_due = row.maybe_time().value_or(never);
     heard.lease_due = row.maybe_time().value_or(never);
     heard.ready = read_lanes(row.text());
+    heard.rules = row.integer();
     return heard;
 }
 

@@ -19,6 +19,7 @@ struct Tick {
     Timestamp timed_due = never;  // only for the node with the duty
     Timestamp lease_due = never;
     std::vector<LaneId> ready{};  // lanes with jobs to claim, if asked for
+    std::int64_t rules = 0;       // the version that all must know
 };
 
 // About the node that ticks.

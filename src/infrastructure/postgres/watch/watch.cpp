@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "infrastructure/postgres/cluster/clock_row.hpp"
+#include "infrastructure/postgres/statements/limit_reader.hpp"
 #include "infrastructure/postgres/watch/tick.hpp"
 #include "infrastructure/system/boot_clock.hpp"
 #include "infrastructure/system/log.hpp"
@@ -76,16 +77,19 @@ void Watch::stop() {
 }
 
 void Watch::announce(const Announcement& announcement) {
-    const auto& [readied, due, waiting_claims] = announcement;
+    const auto& [readied, due, rules_changed, waiting_claims] = announcement;
     if (waiting_claims) claims_wait_ = *waiting_claims > 0;
-    if (!running_ || (readied.empty() && due == never)) return;
-    pass_on(readied, due);
+    LaneLimits::News limits = cluster_.limits.take_news();
+    if (!running_) return;
+    if (!readied.empty() || due != never) pass_on(readied, due);
     if (other_nodes_ == 0) return;
     const bool is_near = due != never && due < cluster_.time.now() + near;
-    if (readied.empty() && !is_near) return;
-    std::map<LaneId, int> counts;
-    for (const Readied& lane : readied) counts[lane_id(lane.lane)] += lane.count;
-    outbox_.put(counts, is_near ? due : never);
+    HintMessage message{.due = is_near ? due : never,
+                        .readied = std::move(limits.refused),
+                        .returned = std::move(limits.returned),
+                        .rules_changed = rules_changed};
+    for (const Readied& lane : readied) message.readied[lane_id(lane.lane)] += lane.count;
+    if (message != HintMessage{}) outbox_.put(message);
 }
 
 void Watch::pass_on(const std::vector<Readied>& readied, Timestamp due) {
@@ -122,6 +126,7 @@ void Watch::connect() {
             "the database is behind a pooler that does not pass notifications on: claims that wait "
             "look for jobs twice a second; give a direct url to listen on");
     }
+    is_new_ = true;
     run_due();
     notify({});
     pause_ = shortest_pause;
@@ -175,8 +180,16 @@ void Watch::run_due() {
     cluster_.lease_due.lower(seen.lease_due);
     const Timestamp due = std::min(seen.timed_due, seen.lease_due);
     std::map<LaneId, int> ready;
-    for (const LaneId lane : seen.ready) ready[lane] = hinted_at_once;
-    hint(ready, due < cluster_.time.now() + near ? due : never);
+    const Timestamp now = cluster_.time.now();
+    Timestamp limits_due = never;
+    if (is_busy || is_new_) look_at_limits(ready, limits_due);
+    is_new_ = false;
+    for (const LaneId lane : seen.ready) {
+        if (!is_held_back(lane, now)) ready[lane] = hinted_at_once;
+    }
+    HintMessage all{.due = std::min(due < now + near ? due : never, limits_due)};
+    if (seen.rules > cluster_.limits.rules()->version()) look_at_rules(all);
+    hint(ready, all.due);
 }
 
 void Watch::look_at_clock(bool is_last) {
@@ -218,14 +231,56 @@ void Watch::hear(const std::vector<Connection::Notification>& notifications) {
         const std::optional<HintMessage> message = parse_payload(notification.payload);
         if (!message || message->owner == cluster_.owner) continue;
         heard_[message->owner] = since_boot();
-        for (const auto& [lane, count] : message->readied) all.readied[lane] += count;
+        const Timestamp now = cluster_.time.now();
+        for (const auto& [lane, count] : cluster_.limits.returned(message->returned, now)) {
+            all.readied[lane] += count;
+        }
+        for (const auto& [lane, count] : message->readied) {
+            if (!is_held_back(lane, now)) all.readied[lane] += count;
+        }
         all.due = std::min(all.due, message->due);
+        if (message->rules_changed) look_at_rules(all);
     }
     if (notifications.empty()) return;
     count_nodes();
     cluster_.timed_due.lower(all.due);
     cluster_.lease_due.lower(all.due);
     hint(all.readied, all.due);
+}
+
+// The next session reads the rules.
+void Watch::look_at_rules(HintMessage& hint) {
+    cluster_.limits.may_be_old();
+    hint.due = std::min(hint.due, cluster_.time.now());
+}
+
+// Whether rules hold back the jobs of this lane, so that no claim need look at them.
+bool Watch::is_held_back(LaneId id, Timestamp now) {
+    const std::optional<Lane> lane = cluster_.lanes.find(id);
+    return lane && cluster_.limits.holds_back(id, *lane, now);
+}
+
+// A message about a permit may have been lost, and claims that do not wait hear of none: so the
+// meters for which lanes wait are read again.
+void Watch::look_at_limits(std::map<LaneId, int>& ready, Timestamp& due) {
+    const std::vector<ClosedMeters::Waiting> waiting = cluster_.limits.waiting_for_permits();
+    if (!waiting.empty()) {
+        std::vector<MeterId> ids;
+        for (const ClosedMeters::Waiting& closed : waiting) ids.push_back(closed.permit.meter);
+        const std::vector<MeterState> meters = read_meters(*connection_, ids);
+        connection_->sync();
+        const Timestamp now = cluster_.time.now();
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            const Room room = room_of(*waiting[i].permit.rule, meters[i], now);
+            if (room.count > 0) {
+                cluster_.limits.open(ids[i]);
+            } else if (room.look_again != never) {
+                cluster_.limits.look_by(ids[i], room.look_again);
+                due = std::min(due, room.look_again);
+            }
+        }
+    }
+    for (const auto& [lane, count] : cluster_.limits.take_opened()) ready[lane] += count;
 }
 
 void Watch::count_nodes() {

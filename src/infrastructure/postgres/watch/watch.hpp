@@ -15,6 +15,7 @@
 #include "infrastructure/postgres/watch/housekeeper.hpp"
 #include "infrastructure/postgres/watch/outbox.hpp"
 #include "infrastructure/postgres/watch/silent_nodes.hpp"
+#include "infrastructure/postgres/watch/tick.hpp"
 
 namespace sluice::postgres {
 
@@ -69,6 +70,9 @@ class Watch : public Wakeups {
     void notify(const HintMessage& message);
     void hint(const std::map<LaneId, int>& readied, Timestamp due);
     void count_nodes();
+    void look_at_rules(HintMessage& hint);
+    bool is_held_back(LaneId id, Timestamp now);
+    void look_at_limits(std::map<LaneId, int>& ready, Timestamp& due);
     Duration until_next_look() const;
     void lose_connection(const std::string& why);
     void rest(Duration pause);
@@ -93,6 +97,7 @@ class Watch : public Wakeups {
     std::map<std::int64_t, Duration> heard_;  // other owners, and when they were heard last
     int seated_nodes_ = 0;                    // other nodes, as counted by the last tick
     std::int64_t commits_ = 0;
+    bool is_new_ = true;  // connection: messages may have been lost
     Duration last_look_{};
     Duration last_notification_{};
     Duration connected_at_{};
