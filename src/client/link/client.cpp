@@ -192,7 +192,7 @@ bool Client::follow(const std::string& id, std::int64_t position,
 }
 
 std::string Client::call(const std::string& method, const std::string& path,
-                         const std::string& body, bool repeatable) {
+                         const std::string& body, bool repeatable, const Headers& headers) {
     if (!path.starts_with('/')) {
         throw Error(ErrorKind::usage, 0, "invalid", "the path \"" + path + "\" must begin with /");
     }
@@ -200,6 +200,7 @@ std::string Client::call(const std::string& method, const std::string& path,
     call.method = method;
     call.path = path;
     call.body = body;
+    call.headers = headers;
     call.at_most_once = !repeatable;
     return repeatable ? link_->send_patiently(call).body : link_->send(call).body;
 }

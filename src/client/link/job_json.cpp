@@ -132,9 +132,9 @@ bool read_time_member(JsonReader& in, std::string_view key, Job& job) {
         std::optional<Time> Job::*field;
     };
     static constexpr Member members[] = {
-        {"run_after", &Job::run_after},     {"created_at", &Job::created_at},
-        {"started_at", &Job::started_at},   {"completed_at", &Job::completed_at},
-        {"lease_until", &Job::lease_until},
+        {"run_after", &Job::run_after},       {"next_eligible_at", &Job::next_eligible_at},
+        {"created_at", &Job::created_at},     {"started_at", &Job::started_at},
+        {"completed_at", &Job::completed_at}, {"lease_until", &Job::lease_until},
     };
     for (const Member& member : members) {
         if (member.name != key) continue;

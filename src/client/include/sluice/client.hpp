@@ -47,6 +47,9 @@ struct JobPage {
     std::string json{};         // the whole answer
 };
 
+// Names and values.
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
 // One update of a job's stream, in order. Exactly one of the two is set.
 struct Update {
     std::int64_t position = 0;  // to go on from: Client::follow(id, position, …)
@@ -100,9 +103,10 @@ class SLUICE_EXPORT Client {
                 const std::function<bool(const Update&)>& on_update,
                 const std::function<bool()>& keep_on = {});
 
-    // Any other call; returns the body of the answer. Repeated only when `repeatable`.
+    // Any other call; returns the body of the answer. Repeated only when `repeatable`. `headers`
+    // are sent beside those of every call.
     std::string call(const std::string& method, const std::string& path, const std::string& body,
-                     bool repeatable);
+                     bool repeatable, const Headers& headers = {});
 
     // Ends every waiting call, and refuses new ones, as unreachable. From any thread.
     void interrupt();

@@ -80,6 +80,8 @@ struct Job {
     std::string source{};
     std::string correlation_id{};
     std::optional<Time> run_after{};
+    // While it is queued: limits let it start no earlier than this; nothing when that is not known.
+    std::optional<Time> next_eligible_at{};
     std::optional<Time> created_at{};
     std::optional<Time> started_at{};
     std::optional<Time> completed_at{};

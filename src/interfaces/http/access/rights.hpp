@@ -33,9 +33,12 @@ inline constexpr Right nothing{Right::Kind::open};
 inline constexpr Right somebody{Right::Kind::any};
 inline constexpr Right read{Right::Kind::scope, Scope::read};
 inline constexpr Right operate{Right::Kind::scope, Scope::operate};
+inline constexpr Right quota{Right::Kind::scope, Scope::quota};
 inline constexpr Right work{Right::Kind::scope, Scope::work};
 inline constexpr Right admin{Right::Kind::scope, Scope::admin};
 inline constexpr Right read_overall{Right::Kind::overall, Scope::read};
+inline constexpr Right quota_overall{Right::Kind::overall, Scope::quota};
+inline constexpr Right admin_overall{Right::Kind::overall, Scope::admin};
 constexpr Right reading_as(std::string_view role) {
     return {Right::Kind::role, Scope::read, role};
 }

@@ -122,6 +122,7 @@ Result<SubmitJobs> read_submit(const Call& call) {
     }
     auto key = key_of(call.request, submission->idempotency_key);
     if (!key) return key.error();
+    submission->job.source = source_of(*call.caller);
     auto spec = make_job(std::move(submission->job), call.app.rules.types, call.app.clock.now());
     if (!spec) {
         spec.error().pointer = pointer_here(spec.error().pointer, *submission);

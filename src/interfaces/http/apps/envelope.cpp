@@ -31,6 +31,7 @@ Word word_for(ErrorCode code) {
         case ErrorCode::gate_closed:
         case ErrorCode::resource_failed:
         case ErrorCode::resource_not_failed:
+        case ErrorCode::changed_meanwhile:
         case ErrorCode::job_not_cancellable: return {409, "conflict"};
         case ErrorCode::unavailable:
         case ErrorCode::store_full:
@@ -66,7 +67,9 @@ Response refusal(int status, std::string_view code, const std::string& message,
 Response refusal_of(const Error& error, std::string_view request_id) {
     const Word word = word_for(error.code);
     Response response = refusal(word.status, word.code, message_of(error), request_id);
-    if (word.status == 503) response.headers.emplace_back("Retry-After", "1");
+    if (word.status == 503) {
+        response.headers.emplace_back("Retry-After", std::to_string(error.retry_after.count()));
+    }
     return response;
 }
 

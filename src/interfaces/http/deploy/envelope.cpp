@@ -30,6 +30,7 @@ int code_of(ErrorCode code) {
         case ErrorCode::idempotency_mismatch: return 500;
         case ErrorCode::not_found: return 404;
         case ErrorCode::conflict: return 409;
+        case ErrorCode::changed_meanwhile: return 412;
         case ErrorCode::lease_lost: return 409;
         case ErrorCode::invalid_transition: return 409;
         case ErrorCode::gate_closed: return 409;
@@ -65,7 +66,7 @@ Response refused(const Error& error) {
                                     : fmt::format("{}: {}", error.pointer.substr(1), error.message);
     if (code != 503) return envelope(200, code, message, "null");
     Response response = refused_by_status(code, message);
-    response.headers.emplace_back("Retry-After", "1");
+    response.headers.emplace_back("Retry-After", std::to_string(error.retry_after.count()));
     return response;
 }
 

@@ -5,6 +5,7 @@
 #include "interfaces/http/message/problem.hpp"
 #include "interfaces/http/native/entities.hpp"
 #include "interfaces/http/native/handlers.hpp"
+#include "interfaces/http/native_limits/handlers.hpp"
 #include "interfaces/http/toolkit/health.hpp"
 
 namespace sluice::http::native {
@@ -55,6 +56,7 @@ constexpr auto routes = std::to_array<Route>({
     {Verb::get,  "/api/v1/jobs/{id}/explain",           needs::read,     explain, own},
     {Verb::post, "/api/v1/jobs/{id}/cancel",            needs::operate,  cancel, own},
     {Verb::post, "/api/v1/jobs/{id}/replay",            needs::operate,  replay, own},
+    {Verb::post, "/api/v1/jobs/{id}/release-lease",     needs::operate,  release_lease, own},
     {Verb::get,  "/api/v1/workers",                     needs::read,     list_workers, own},
     {Verb::get,  "/api/v1/entities",                    needs::read,     list_entities, own},
     {Verb::post, "/api/v1/entities",                    needs::operate,  create_entity},
@@ -74,6 +76,34 @@ constexpr auto routes = std::to_array<Route>({
     {Verb::post, "/api/v1/nodes",                       needs::admin,    create_kind<node>},
     {Verb::get,  "/api/v1/nodes/{id}",                  needs::read,     get_kind<node>, own},
     {Verb::post, "/api/v1/gates/check",                 needs::read,     check_gates},
+    {Verb::get,  "/api/v1/limits",                      needs::read,     list_limits, own},
+    {Verb::post, "/api/v1/limits",                      needs::quota,    create_limit},
+    {Verb::get,  "/api/v1/limits/history",              needs::read,     get_limit_history, own},
+    {Verb::get,  "/api/v1/limits/can-start",            needs::read,     can_start, own},
+    {Verb::post, "/api/v1/limits/check",                needs::admin_overall, check_limits},
+    {Verb::get,  "/api/v1/limits/{id}",                 needs::read,     get_limit, own},
+    {Verb::post, "/api/v1/limits/{id}",                 needs::quota,    change_limit},
+    {Verb::post, "/api/v1/limits/{id}/lift",            needs::quota,    lift_limit},
+    {Verb::get,  "/api/v1/quotas",                      needs::read,     list_quotas, own},
+    {Verb::post, "/api/v1/quotas",                      needs::quota,    create_quota},
+    {Verb::get,  "/api/v1/quotas/profiles",             needs::read,     list_profiles},
+    {Verb::post, "/api/v1/quotas/profiles/{name}",      needs::quota_overall, set_profile},
+    {Verb::get,  "/api/v1/quotas/{id}",                 needs::read,     get_quota, own},
+    {Verb::post, "/api/v1/quotas/{id}",                 needs::quota,    change_quota},
+    {Verb::post, "/api/v1/quotas/{id}/{action}",        needs::quota,    act_on_quota},
+    {Verb::get,  "/api/v1/sources",                     needs::read,     list_sources, own},
+    {Verb::post, "/api/v1/sources/{source}/pause",      needs::operate,  pause_source},
+    {Verb::post, "/api/v1/sources/{source}/resume",     needs::operate,  resume_source},
+    {Verb::post, "/api/v1/sources/pause",               needs::operate,  pause_named_source},
+    {Verb::post, "/api/v1/sources/resume",              needs::operate,  resume_named_source},
+    {Verb::get,  "/api/v1/maintenance",                 needs::read,     list_maintenance, own},
+    {Verb::post, "/api/v1/maintenance",                 needs::admin,    begin_maintenance},
+    {Verb::post, "/api/v1/maintenance/end",             needs::admin,    end_maintenance},
+    {Verb::get,  "/api/v1/tenants/blocked",             needs::read_overall, list_blocked, own},
+    {Verb::post, "/api/v1/tenants/{id}/block",          needs::admin_overall, block_tenant},
+    {Verb::post, "/api/v1/tenants/{id}/unblock",        needs::admin_overall, unblock_tenant},
+    {Verb::post, "/api/v1/tenants/block",               needs::admin_overall, block_named_tenant},
+    {Verb::post, "/api/v1/tenants/unblock",             needs::admin_overall, unblock_named_tenant},
     {Verb::post, "/api/v1/tokens",                      needs::admin,    create_token},
     {Verb::get,  "/api/v1/tokens",                      needs::admin,    list_tokens, own},
     {Verb::post, "/api/v1/tokens/{id}/revoke",          needs::admin,    revoke_token},

@@ -11,6 +11,7 @@ void submit_job(Call call);
 void submit_batch(Call call);
 void cancel(Call call);
 void replay(Call call);
+void release_lease(Call call);
 
 // queries.cpp
 void list_jobs(Call call);

@@ -66,7 +66,8 @@ void write_lease(JsonWriter& json, const std::optional<Lease>& lease) {
 
 }  // namespace
 
-void write_job(JsonWriter& json, const Job& job, const SecretMarks& secrets) {
+void write_job(JsonWriter& json, const Job& job, const SecretMarks& secrets,
+               std::optional<Timestamp> next_eligible_at) {
     json.begin_object();
     write_spec(json, job, secrets);
     json.raw_field("result", job.now.result.empty() ? "null" : job.now.result);
@@ -77,6 +78,7 @@ void write_job(JsonWriter& json, const Job& job, const SecretMarks& secrets) {
     write_backoff(json, job.spec->backoff);
     json.field("timeout_ms", to_millis(job.spec->timeout));
     json.field("run_after", job.now.run_after);
+    json.field("next_eligible_at", next_eligible_at);
     json.field("progress", job.now.progress);
     json.text_or_null("message", job.now.message);
     write_lease(json, job.lease);
@@ -91,11 +93,22 @@ void write_job(JsonWriter& json, const Job& job, const SecretMarks& secrets) {
     json.end_object();
 }
 
-std::string job_text(const Job& job, const SecretMarks& secrets) {
+// In whole milliseconds: a job that is answered from its history has no others.
+std::optional<Timestamp> planned_start(const Job& job) {
+    const auto floor = [](Timestamp time) {
+        return std::chrono::floor<std::chrono::milliseconds>(time);
+    };
+    const bool waits =
+        job.now.state == JobState::queued && floor(job.now.run_after) > floor(job.spec->created_at);
+    return waits ? std::optional(job.now.run_after) : std::nullopt;
+}
+
+std::string job_text(const Job& job, const SecretMarks& secrets,
+                     std::optional<Timestamp> next_eligible_at) {
     std::string out;
     out.reserve(1024 + job.spec->payload.size() + job.now.result.size());
     JsonWriter json(out);
-    write_job(json, job, secrets);
+    write_job(json, job, secrets, next_eligible_at);
     return out;
 }
 

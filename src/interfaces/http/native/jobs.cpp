@@ -20,6 +20,7 @@ Result<JobSpec> make_spec(JobRequest& request, const Call& call, Timestamp now,
             refuse_tenant(*call.caller, request.job.tenant, fmt::format("{}/tenant", prefix))) {
         return *std::move(refusal);
     }
+    if (request.job.source.empty()) request.job.source = source_of(*call.caller);
     auto spec = make_job(std::move(request.job), call.app.rules.types, now);
     if (!spec && !spec.error().pointer.empty()) spec.error().pointer.insert(0, prefix);
     return spec;
@@ -99,16 +100,18 @@ Result<SubmitJobs> read_submit_batch(const Call& call) {
     return command;
 }
 
-Response accepted_response(const Submitted& submitted, bool is_batch, const SecretMarks& secrets) {
+Response accepted_response(const Submitted& submitted, bool is_batch, const App& app) {
+    const SecretMarks& secrets = app.rules.secrets;
     Response response;
     response.status = 202;
     if (is_batch) {
         response.body = json_object_text([&](JsonWriter& json) {
             json.array("jobs", submitted.jobs,
-                       [&](const Job& job) { write_job(json, job, secrets); });
+                       [&](const Job& job) { write_job(json, job, secrets, planned_start(job)); });
         });
     } else {
-        response.body = job_text(submitted.jobs.front(), secrets);
+        const Job& job = submitted.jobs.front();
+        response.body = job_text(job, secrets, planned_start(job));
         response.headers.emplace_back("Location",
                                       "/api/v1/jobs/" + to_text(submitted.jobs.front().spec->id));
     }
@@ -128,26 +131,41 @@ void submit(Call call, Result<SubmitJobs> command) {
     }
     const bool is_batch = command->is_batch;
     call.app.commands.post_one<SubmitJobs>(
-        *std::move(command), [reply = call.reply, &request_id, is_batch,
-                              &secrets = call.app.rules.secrets](Result<Submitted> submitted) {
-            reply.send(submitted ? accepted_response(*submitted, is_batch, secrets)
+        *std::move(command),
+        [reply = call.reply, &request_id, is_batch, &app = call.app](Result<Submitted> submitted) {
+            reply.send(submitted ? accepted_response(*submitted, is_batch, app)
                                  : problem_of(submitted.error(), request_id));
         });
+}
+
+// The job as it would be, and what happens to it.
+std::string tried_release_text(const Job& job, const SecretMarks& secrets) {
+    const bool is_over = is_final(job.now.state);
+    std::string text = job_text(job, secrets);
+    text.back() = ',';
+    JsonWriter json(text);
+    json.field("dry_run", true);
+    json.object("effect", [&] {
+        json.field("attempt_counts", true);
+        json.field("attempts_left", is_over ? 0 : job.spec->max_attempts - job.now.attempt);
+        json.field("then", to_text(job.now.state));
+    });
+    return text + "}";
 }
 
 template <class Command>
 void act_on_job(Call call, Result<Command> command, int status) {
     const std::string& request_id = call.request.request_id;
     if (!command) return send_refusal(call, command.error());
-    call.app.commands.post_one<Command>(
-        *std::move(command), [reply = call.reply, &request_id, status,
-                              &secrets = call.app.rules.secrets](Result<Job> job) {
-            if (!job) return reply.send(problem_of(job.error(), request_id));
-            Response response = json(status, job_text(*job, secrets));
-            if (status == 202)
-                response.headers.emplace_back("Location", "/api/v1/jobs/" + to_text(job->spec->id));
-            reply.send(std::move(response));
-        });
+    call.app.commands.post_one<Command>(*std::move(command), [reply = call.reply, &request_id,
+                                                              status,
+                                                              &app = call.app](Result<Job> job) {
+        if (!job) return reply.send(problem_of(job.error(), request_id));
+        Response response = json(status, job_text(*job, app.rules.secrets, planned_start(*job)));
+        if (status == 202)
+            response.headers.emplace_back("Location", "/api/v1/jobs/" + to_text(job->spec->id));
+        reply.send(std::move(response));
+    });
 }
 
 }  // namespace
@@ -163,6 +181,14 @@ void cancel(Call call) {
 }
 void replay(Call call) {
     act_on_job(call, read_replay(call), 202);
+}
+void release_lease(Call call) {
+    auto command = read_release_lease(call);
+    if (!command || !command->dry_run) return act_on_job(call, std::move(command), 200);
+    call.app.commands.post_one<ReleaseLease>(*std::move(command), [call](Result<Job> job) {
+        if (!job) return send_refusal(call, job.error());
+        call.reply.send(json(200, tried_release_text(*job, call.app.rules.secrets)));
+    });
 }
 
 }  // namespace sluice::http::native

@@ -13,7 +13,13 @@
 namespace sluice::http::native {
 namespace {
 
-std::string claimed_text(const Claimed& jobs, const LeaseSeal& seal) {
+// Why a claim gets no jobs, where they are held back by intent; empty: there are none.
+std::string_view reason_for_none(const std::string& tenant, const App& app) {
+    const bool is_maintenance = app.rules_now.get()->maintenance(tenant, app.clock.now());
+    return is_maintenance ? "maintenance" : "";
+}
+
+std::string claimed_text(const Claimed& jobs, const LeaseSeal& seal, std::string_view reason) {
     std::string out;
     std::size_t size = 64;
     for (const Job& job : jobs) size += 1200 + job.spec->payload.size();
@@ -27,6 +33,7 @@ std::string claimed_text(const Claimed& jobs, const LeaseSeal& seal) {
         json.key("job");
         write_job(json, job, SecretMarks::none());  // its worker needs all of it
     });
+    if (!reason.empty()) json.field("reason", reason);
     json.end_object();
     return out;
 }
@@ -129,7 +136,7 @@ void write_reported(JsonWriter& json, const Job& job) {
 }
 
 auto job_renderer(const App& app) {
-    return [&secrets = app.rules.secrets](const Job& job) { return job_text(job, secrets); };
+    return [&app](const Job& job) { return job_text(job, app.rules.secrets, planned_start(job)); };
 }
 
 LeaseTerms lease_terms(const App& app) {
@@ -171,15 +178,18 @@ void claim(Call call) {
         refusal.headers.emplace_back("Retry-After", "1");
         return call.reply.send(std::move(refusal));
     }
+    const std::string tenant = command.filter.any_tenant ? "" : command.filter.tenant;
     call.app.commands.post_one<ClaimJobs>(
-        std::move(command), [call, share](const Result<Claimed>& jobs) {
+        std::move(command), [call, share, tenant](const Result<Claimed>& jobs) {
             if (!jobs) return send_refusal(call, jobs.error());
             if (!call.reply.is_open()) return give_back(call.app, *jobs);
             if (!call.app.access.is_still_good(*call.caller)) {
                 give_back(call.app, *jobs);
                 return call.reply.send(unauthorized(call.request));
             }
-            call.reply.send(json(200, claimed_text(*jobs, call.app.seal)));
+            const std::string_view reason =
+                jobs->empty() ? reason_for_none(tenant, call.app) : std::string_view();
+            call.reply.send(json(200, claimed_text(*jobs, call.app.seal, reason)));
         });
 }
 

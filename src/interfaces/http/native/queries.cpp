@@ -1,6 +1,7 @@
 // All questions about jobs.
 #include "interfaces/http/native/handlers.hpp"
 #include "interfaces/http/native/job_json.hpp"
+#include "interfaces/http/native/next_starts.hpp"
 #include "interfaces/http/requests/fields.hpp"
 #include "interfaces/http/requests/job_list.hpp"
 #include "interfaces/http/requests/job_questions.hpp"
@@ -14,8 +15,9 @@ void get_job(Call call) {
     if (!params) return send_refusal(call, params.error());
     const SecretMarks& secrets = call.app.rules.secrets;
     ask_about_job(std::move(call), *params,
-                  [&secrets](JobReader&, const Job& job) -> Result<std::string> {
-                      return job_text(job, secrets);
+                  [&secrets, &clock = call.app.clock](JobReader& reader,
+                                                      const Job& job) -> Result<std::string> {
+                      return job_text(job, secrets, NextStarts(reader, clock.now()).of(job));
                   });
 }
 
@@ -36,11 +38,15 @@ void get_events(Call call) {
 void list_jobs(Call call) {
     auto query = read_job_list(call);
     if (!query) return send_refusal(call, query.error());
-    const auto text = [&secrets = call.app.rules.secrets](const Job& job) {
-        return job_text(job, secrets);
+    JobListFormat format = job_list_format("/api/v1/jobs", "next_cursor", {});
+    format.texts = [&secrets = call.app.rules.secrets, &clock = call.app.clock](
+                       JobReader& reader, std::span<const Job> jobs) {
+        NextStarts next(reader, clock.now());
+        std::vector<std::string> texts;
+        for (const Job& job : jobs) texts.push_back(job_text(job, secrets, next.of(job)));
+        return texts;
     };
-    answer_from_store(
-        call, job_list(*std::move(query), job_list_format("/api/v1/jobs", "next_cursor", text)));
+    answer_from_store(call, job_list(*std::move(query), std::move(format)));
 }
 
 void explain(Call call) {
@@ -52,7 +58,7 @@ void explain(Call call) {
     auto tenant = tenant_to_look_in(call, *params);
     if (!tenant) return send_refusal(call, tenant.error());
     call.app.commands.post_one<ExplainJob>(
-        {*id, *std::move(tenant)},
+        {*id, *std::move(tenant), viewer_of(*call.caller)},
         [reply = call.reply, &request_id](Result<Explanation> explanation) {
             reply.send(explanation ? json(200, explanation_text(*explanation))
                                    : problem_of(explanation.error(), request_id));

@@ -49,6 +49,7 @@ std::string* text_filter(JobFilter& filter, std::string_view name) {
     if (name == "site_id") return &filter.site_id;
     if (name == "node_id") return &filter.node_id;
     if (name == "correlation_id") return &filter.correlation_id;
+    if (name == "source") return &filter.source;
     if (name == "worker_id") return &filter.worker_id;
     if (name == "label") return &filter.label;
     return nullptr;
@@ -90,10 +91,11 @@ Result<JobId> read_cursor(std::string_view cursor, std::string_view mark) {
 }  // namespace
 
 Result<JobListQuery> read_job_list(const Call& call) {
-    const auto params = read_query(
-        call.request, {"tenant", "state", "type", "queue", "project", "entity_type", "entity_id",
-                       "site_id", "node_id", "correlation_id", "worker_id", "label", "replay_of",
-                       "created_from", "created_before", "id_prefix", "limit", "cursor"});
+    const auto params =
+        read_query(call.request,
+                   {"tenant", "state", "type", "queue", "project", "entity_type", "entity_id",
+                    "site_id", "node_id", "correlation_id", "source", "worker_id", "label",
+                    "replay_of", "created_from", "created_before", "id_prefix", "limit", "cursor"});
     if (!params) return params.error();
     JobListQuery query;
     auto tenant = tenant_asked_for(call, *params);

@@ -9,6 +9,9 @@ namespace sluice::http {
 
 Result<CancelJob> read_cancel(const Call& call);
 
+// The reason is required. The body may also have a ticket, and ask for a dry run.
+Result<ReleaseLease> read_release_lease(const Call& call);
+
 // With the request's Idempotency-Key.
 Result<ReplayJob> read_replay(const Call& call);
 

@@ -16,6 +16,7 @@ int status_of(ErrorCode code) {
         case ErrorCode::too_large: return 413;
         case ErrorCode::not_found: return 404;
         case ErrorCode::conflict: return 409;
+        case ErrorCode::changed_meanwhile: return 412;
         case ErrorCode::lease_lost: return 409;
         case ErrorCode::idempotency_mismatch: return 422;
         case ErrorCode::forbidden: return 403;
@@ -40,6 +41,7 @@ std::string_view code_of(ErrorCode code) {
         case ErrorCode::too_large: return "too_large";
         case ErrorCode::not_found: return "not_found";
         case ErrorCode::conflict: return "conflict";
+        case ErrorCode::changed_meanwhile: return "changed_meanwhile";
         case ErrorCode::lease_lost: return "lease_lost";
         case ErrorCode::idempotency_mismatch: return "idempotency_key_reused";
         case ErrorCode::forbidden: return "forbidden";
@@ -66,7 +68,9 @@ Response problem_of(const Error& error, std::string_view request_id) {
     const int status = status_of(error.code);
     Response response =
         problem(status, code_of(error.code), error.message, request_id, error.pointer);
-    if (status == 503) response.headers.emplace_back("Retry-After", "1");
+    if (status == 503) {
+        response.headers.emplace_back("Retry-After", std::to_string(error.retry_after.count()));
+    }
     return response;
 }
 

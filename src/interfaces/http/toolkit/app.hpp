@@ -6,6 +6,7 @@
 
 #include "application/ports/clock.hpp"
 #include "application/ports/command_queue.hpp"
+#include "application/ports/published_rules.hpp"
 #include "application/ports/query_queue.hpp"
 #include "application/toolkit/rules.hpp"
 #include "domain/access/caller.hpp"
@@ -28,10 +29,11 @@ struct App {
     Clock& clock;
     JobFeed& feed;
     const Rules& rules;
+    const PublishedRules& rules_now;  // about what may run
     Access& access;
     CallerLimiter& limiter;
     LeaseSeal& seal;
-    std::function<std::string(const Depths&)> metrics_text;
+    std::function<std::string(const Depths&, const LimitsNow&)> metrics_text;
     std::function<std::string()> new_secret;  // 256 random bits as text
     std::function<void(const Caller&, const Route&)> on_denied{};
     Duration default_lease = std::chrono::seconds(30);

@@ -44,6 +44,11 @@ Result<std::string> tenant_to_look_in(const Call& call, const QueryParams& param
     return tenant_asked_for(call, params);
 }
 
+std::string source_of(const Caller& caller) {
+    const bool is_service = caller.kind == CallerKind::service && !caller.credential.empty();
+    return is_service ? caller.name : std::string();
+}
+
 WorkerBounds bounds_of(const Caller& caller) {
     return {caller.any_tenant ? std::string() : caller.tenant, caller.types};
 }

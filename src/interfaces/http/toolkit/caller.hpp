@@ -22,12 +22,20 @@ std::optional<std::string_view> complaint_about_name(const Request& request, boo
 std::optional<Error> refuse_tenant(const Caller& caller, const std::string& tenant,
                                    std::string_view pointer = {});
 
+// Whom limits are told to: a caller of one tenant learns nothing of what others use.
+inline Viewer viewer_of(const Caller& caller) {
+    return caller.any_tenant ? Viewer::any_tenant : Viewer::one_tenant;
+}
+
 // The tenant that is named as a parameter, or the caller's own.
 Result<std::string> tenant_asked_for(const Call& call, const QueryParams& params);
 
 // The tenant whose jobs a request about one job may find: a caller that may ask across tenants, and
 // names none, may find any, for which an empty text stands.
 Result<std::string> tenant_to_look_in(const Call& call, const QueryParams& params);
+
+// The source of jobs that the caller submits without naming one: a service is known by its name.
+std::string source_of(const Caller& caller);
 
 // The jobs that the caller may report on as their worker.
 WorkerBounds bounds_of(const Caller& caller);
