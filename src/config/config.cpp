@@ -60,6 +60,7 @@ void read_file(const TomlValue& file, Notes& notes, Config& out) {
     }
     check_leases(sections.at("lease"), out);
     check_deploy(sections, out.deploy);
+    read_governance(sections.at("governance"), out.governance);
     Section& root = sections.at("");
     read_nodes(root.section("nodes"), out.nodes);
     read_job_types(root, out);

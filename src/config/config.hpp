@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "application/limits/change_limits.hpp"
 #include "application/secrets/secret_marks.hpp"
 #include "application/toolkit/contract_rules.hpp"
 #include "domain/entities/entity_kind.hpp"
@@ -73,6 +74,7 @@ struct Config {
     http::CallerLimits caller_limits{};
     http::deploy::Settings deploy{};
     RunnerConfig runner{};
+    ConfiguredLimits governance{};                        // revision 0: [governance] is not there
     std::map<std::string, worker::Executor> executors{};  // by job type
     std::map<std::string, worker::AnsibleNode> nodes{};   // by node_id
     Origins origins{};

@@ -161,26 +161,6 @@ void refuse_states(Section& section, const std::string& kind) {
     }
 }
 
-// Tables in one line each. Members with their default values are left out.
-template <class T>
-std::string tables_text(const Rows<T>& rows, const std::vector<T>& owners) {
-    const Origins none;
-    Listing usual(none);
-    show_rows(usual, "", rows, T{});
-    const std::vector<Setting> defaults = usual.take();
-    std::vector<std::string> tables;
-    for (const T& owner : owners) {
-        Listing shown(none);
-        show_rows(shown, "", rows, owner);
-        std::vector<std::string> members;
-        for (std::size_t i = 0; const auto& [key, value, origin] : shown.take()) {
-            if (value != defaults[i++].value) members.push_back(fmt::format("{} = {}", key, value));
-        }
-        tables.push_back(fmt::format("{{{}}}", fmt::join(members, ", ")));
-    }
-    return fmt::format("[{}]", fmt::join(tables, ", "));
-}
-
 void add_kind(Listing& out, const EntityKind& kind) {
     const std::string path = fmt::format("entities.{}.", kind.name);
     out.add({path + "initial"}, quoted(kind.initial));

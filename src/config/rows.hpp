@@ -210,4 +210,25 @@ void show_rows(Listing& out, const std::string& path, const Rows<Owner>& rows, c
     }
 }
 
+// Tables in one line each: "[{name = "a"}, {name = "b"}]". Members with their default values are
+// left out.
+template <class T>
+std::string tables_text(const Rows<T>& rows, const std::vector<T>& owners) {
+    const Origins none;
+    Listing usual(none);
+    show_rows(usual, "", rows, T{});
+    const std::vector<Setting> defaults = usual.take();
+    std::vector<std::string> tables;
+    for (const T& owner : owners) {
+        Listing shown(none);
+        show_rows(shown, "", rows, owner);
+        std::vector<std::string> members;
+        for (std::size_t i = 0; const auto& [key, value, origin] : shown.take()) {
+            if (value != defaults[i++].value) members.push_back(fmt::format("{} = {}", key, value));
+        }
+        tables.push_back(fmt::format("{{{}}}", fmt::join(members, ", ")));
+    }
+    return fmt::format("[{}]", fmt::join(tables, ", "));
+}
+
 }  // namespace sluice

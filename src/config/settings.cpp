@@ -283,6 +283,7 @@ Rows<Config> all_rows() {
            [](auto& config) { return config.jwt ? &*config.jwt : nullptr; });
     append(all, "deploy.", deploy_rows(), [](auto& config) { return &config.deploy; });
     append(all, secret_rows());
+    append(all, "governance.", governance_rows(), [](auto& config) { return &config.governance; });
     return all;
 }
 

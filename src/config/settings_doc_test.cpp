@@ -93,6 +93,10 @@ std::string example_lines(const Row<Owner>& row, const Owner& defaults) {
                        row.example.empty() ? "" : "# ", key, value);
 }
 
+bool is_absent(const std::string& path) {
+    return path == "auth.jwt" || path == "governance";
+}
+
 // A part that is absent by default is a comment as a whole.
 std::string commented(const std::string& text) {
     std::istringstream lines(text);
@@ -129,6 +133,7 @@ const std::vector<Heading> headings{
      "first three settings are needed."},
     {"deploy", "The deploy control plane, /deploy/jobs. docs/contracts/deploy.md explains it."},
     {"secrets", "Secrets in payloads. docs/security-data.md explains it."},
+    {"governance", "Rules about which jobs may run now. docs/limits.md explains them."},
 };
 
 std::string example_settings() {
@@ -149,7 +154,7 @@ std::string example_settings() {
         }
         if (!heading.text.empty()) out += comment(heading.text);
         lines = fmt::format("[{}]\n{}", heading.path, lines);
-        out += (heading.path == "auth.jwt" ? commented(lines) : lines) + "\n";
+        out += (is_absent(heading.path) ? commented(lines) : lines) + "\n";
     }
     out += comment("What a job gets when its submitter does not say otherwise.");
     out += "[job_types.default]\n";

@@ -8,6 +8,7 @@ namespace {
 Listing listing_of(const Config& config, bool all) {
     Listing out(config.origins);
     show_rows(out, "", setting_rows(), config);
+    show_governance(out, config.governance);
     show_nodes(out, config.nodes);
     show_job_types(out, config, all);
     show_entity_kinds(out, config, all);

@@ -5,6 +5,7 @@
 #include "client/runner/runner.hpp"
 #include "config/show.hpp"
 #include "infrastructure/postgres/store/postgres_store.hpp"
+#include "operator/configured_limits.hpp"
 #include "operator/open_store.hpp"
 
 namespace sluice {
@@ -30,6 +31,8 @@ EngineCore::EngineCore(const Config& config, Telemetry& telemetry, Committer::De
                                      static_cast<std::size_t>(config.store_reserve)));
     }
     delays_.emplace(*clock_);
+    const Announcement news =
+        apply_configured_limits(config.governance, *stores_.front(), rules_, *clock_);
     std::vector<Committer*> committers;
     for (const auto& store : stores_) {
         Engine& engine = engines_.emplace_back(
@@ -40,7 +43,8 @@ EngineCore::EngineCore(const Config& config, Telemetry& telemetry, Committer::De
                                     .retention = retention_of(config),
                                     .rules = &rules_,
                                     .delays = &*delays_,
-                                    .clock = clock_.get()});
+                                    .clock = clock_.get(),
+                                    .published = &published_});
         committers_.push_back(
             std::make_unique<Committer>(engine, *clock_, telemetry, deliver, watch_.get()));
         committers.push_back(committers_.back().get());
@@ -50,6 +54,7 @@ EngineCore::EngineCore(const Config& config, Telemetry& telemetry, Committer::De
     watch_->start([this](std::vector<Readied> readied, Timestamp due) {
         pool_->hint(std::move(readied), due);
     });
+    watch_->announce(news);
 }
 
 void EngineCore::open_shared(const Config& config, Telemetry& telemetry) {

@@ -28,6 +28,7 @@ class EngineCore {
     CommandQueue& commands() { return *pool_; }
     Store& store() { return *stores_.front(); }
     const Rules& rules() const { return rules_; }
+    const PublishedRules& rules_now() const { return published_; }
     bool is_shared() const { return watch_ != nullptr; }
 
     // Called now and then on the I/O thread, see CommitterPool.
@@ -40,6 +41,7 @@ class EngineCore {
     void open_shared(const Config& config, Telemetry& telemetry);
 
     const Rules rules_;
+    PublishedRules published_;
     std::shared_ptr<postgres::Cluster> cluster_;
     std::unique_ptr<Clock> clock_;
     std::vector<std::unique_ptr<Store>> stores_;  // one for each committer

@@ -36,6 +36,7 @@ int run(int argc, char** argv) {
     cli::add_entity_commands(program);
     cli::add_work_command(program);
     cli::add_worker_commands(program);
+    cli::add_limit_commands(program);
     cli::add_token_commands(program, open_store_office);
     add_config_commands(program);
     add_doctor_command(program);

@@ -20,6 +20,7 @@
 #include "application/engine/duties.hpp"
 #include "config/values.hpp"
 #include "infrastructure/commit/reader_pool.hpp"
+#include "infrastructure/system/limit_metrics.hpp"
 #include "infrastructure/system/log.hpp"
 #include "infrastructure/system/metrics.hpp"
 #include "infrastructure/system/random_secret.hpp"
@@ -115,11 +116,11 @@ void observe(Metrics& metrics, const http::RequestRecord& record) {
 }
 
 // The answer of /metrics.
-std::function<std::string(const Depths&)> metrics_text(Metrics& metrics, http::Server& server) {
-    return [&](const Depths& depths) {
+auto metrics_text(Metrics& metrics, http::Server& server, Clock& clock) {
+    return [&, of_limits = LimitMetrics()](const Depths& depths, const LimitsNow& limits) mutable {
         const http::AnswerFigures answers = server.answers();
         metrics.answering({answers.bytes, answers.cut, answers.refused});
-        return metrics.text(depths);
+        return metrics.text(depths) + of_limits.text(limits, clock.now());
     };
 }
 
@@ -264,10 +265,11 @@ void run_engine(const Config& config, bool welcome, const ServiceManager& manage
                   .clock = core.clock(),
                   .feed = feed,
                   .rules = core.rules(),
+                  .rules_now = core.rules_now(),
                   .access = access,
                   .limiter = limiter,
                   .seal = seal,
-                  .metrics_text = metrics_text(metrics, server),
+                  .metrics_text = metrics_text(metrics, server, core.clock()),
                   .new_secret = random_secret,
                   .on_denied = log_denial,
                   .default_lease = config.default_lease,

@@ -23,6 +23,7 @@
 #include "operator/commands.hpp"
 #include "operator/doctor_access.hpp"
 #include "operator/doctor_duties.hpp"
+#include "operator/doctor_limits.hpp"
 #include "operator/doctor_postgres.hpp"
 #include "operator/open_store.hpp"
 #include "sluice/client.hpp"
@@ -300,6 +301,7 @@ int examine(const DoctorFlags& flags) {
         look_at_tls(config, findings);
         look_at_access(config, findings);
         look_at_engine(config, findings);
+        look_at_rules(config, findings);
         look_at_limits(config, findings);
         look_at_clock(findings);
         look_at_executors(config, findings);

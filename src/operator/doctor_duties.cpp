@@ -76,11 +76,11 @@ void tell_of_retention(const Config& config, const DutyBacklog& seen, Findings& 
 
 // The store shows nothing about these duties.
 void tell_of_others(bool is_shared, Findings& out) {
-    std::vector<DutyName> others{duty::workers, duty::streams, duty::stuck, duty::access,
-                                 duty::seal};
+    std::vector<DutyName> others{duty::workers, duty::sources, duty::ended_rules, duty::streams,
+                                 duty::stuck,   duty::access,  duty::seal};
     if (is_shared) {
         others.insert(others.end(), {duty::old_windows, duty::older_nodes, duty::left_behind,
-                                     duty::vacuum, duty::elsewhere});
+                                     duty::limits, duty::vacuum, duty::elsewhere});
     }
     for (const DutyName& other : others) {
         out.good(fmt::format("duty {}", other.name),
