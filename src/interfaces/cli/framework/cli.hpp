@@ -12,7 +12,8 @@ void add_job_commands(Command& program);     // job …
 void add_worker_commands(Command& program);  // worker list
 void add_entity_commands(Command& program);  // entity …, site reset
 void add_token_commands(Command& program, const OpenStoreOffice& open_store);  // token …
-void add_work_command(Command& program);                                       // work --exec
+void add_limit_commands(Command& program);  // limit …, quota …, source …, maintenance …, tenant …
+void add_work_command(Command& program);        // work --exec
 void add_completion_command(Command& program);  // completion SHELL, __complete
 
 // The manual page, made from the commands that the program has.

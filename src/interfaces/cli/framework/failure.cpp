@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "domain/values/time.hpp"
 #include "interfaces/cli/framework/cli.hpp"
 #include "interfaces/cli/framework/command_error.hpp"
 #include "interfaces/cli/framework/parse.hpp"
@@ -20,7 +21,8 @@ int code_of_status(const client::Error& error) {
         case 401:
         case 403: return exit_denied;
         case 404: return exit_not_found;
-        case 409: return exit_conflict;
+        case 409:
+        case 412: return exit_conflict;
         case 429: return exit_rate_limited;
         default: return exit_error;
     }
@@ -34,6 +36,22 @@ std::string hint_for(int status) {
         case 429: return "; try again in a moment";
         default: return "";
     }
+}
+
+// When the same request may be taken. Of a time that the message names, that one counts: a refusal
+// by maintenance, for example, lasts until its end.
+std::string next_try(const std::string& message, client::Millis pause) {
+    static const std::string mark = " until ";
+    for (std::size_t at = message.find(mark); at != message.npos; at = message.find(mark, at + 1)) {
+        const std::size_t begin = at + mark.size();
+        const auto end = parse_rfc3339(message.substr(begin, message.find('Z', begin) + 1 - begin));
+        if (!end) continue;
+        const Duration rest = *end - now();
+        if (rest <= Duration::zero()) break;
+        return fmt::format("; try again then, in {}", short_duration(rest));
+    }
+    if (pause <= client::Millis(5'000)) return "; try again in a moment";
+    return fmt::format("; try again in {}", short_duration(pause));
 }
 
 }  // namespace
@@ -50,7 +68,7 @@ Failure failure_of(const client::Error& error) {
                                    : "; start an engine with: sluice dev, or name another one with "
                                      "--server or SLUICE_SERVER")};
         case client::ErrorKind::unavailable:
-            return {exit_unreachable, message + "; try again in a moment"};
+            return {exit_unreachable, message + next_try(message, error.retry_after())};
         case client::ErrorKind::usage: return {exit_usage, message};
         case client::ErrorKind::refused: break;
     }

@@ -186,9 +186,9 @@ void print_json(const Session& session, const Listing& listing,
 
 std::string cell_text(const JsonObject& object, const std::string& field) {
     const std::string text = object.text(field);
-    static const std::set<std::string> times{"created_at", "started_at", "completed_at",
-                                             "run_after",  "locked_at",  "lease_until",
-                                             "last_claim"};
+    static const std::set<std::string> times{
+        "created_at", "started_at", "completed_at",     "run_after", "locked_at",  "lease_until",
+        "last_claim", "until",      "next_eligible_at", "since",     "last_job_at"};
     if (times.contains(field)) return printable(relative_time(text));
     if (field == "at" || field == "timestamp" || field == "revoked_at") {
         const auto time = parse_rfc3339(text);
@@ -210,7 +210,8 @@ std::string cell_text(const JsonObject& object, const std::string& field) {
         return time ? absolute_time(*time) : "never";
     }
     if ((field == "queues" || field == "types") && text.empty()) return "any";
-    if (field == "waiting") return text == "true" ? "yes" : "no";
+    const bool is_yes_or_no = field == "waiting" || field == "open" || field == "paused";
+    if (is_yes_or_no && (text == "true" || text == "false")) return text == "true" ? "yes" : "no";
     if (field == "timeout_ms") {
         const auto millis = parse_integer(text);
         return !millis ? text : *millis == 0 ? "none" : duration_text(from_millis(*millis));

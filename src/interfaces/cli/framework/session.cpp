@@ -110,6 +110,15 @@ void Session::complain(std::string_view text) const {
     write_to(err_, fmt::format("{}\n", text));
 }
 
+std::string shell_word(std::string_view text) {
+    const auto is_plain = [](unsigned char c) {
+        return std::isalnum(c) ||
+               std::string_view("-._/:@%+,").find(static_cast<char>(c)) != std::string_view::npos;
+    };
+    return !text.empty() && std::all_of(text.begin(), text.end(), is_plain) ? std::string(text)
+                                                                            : shell_quoted(text);
+}
+
 std::string curl_command(const client::Request& request) {
     std::string line = "curl -sS";
     if (request.url.find("/stream") != std::string::npos) line += "N";

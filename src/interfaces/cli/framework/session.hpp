@@ -71,6 +71,9 @@ class Session {
     std::unique_ptr<client::Client> asking_;
 };
 
+// The text as one word of a line for a shell.
+std::string shell_word(std::string_view text);
+
 // The request as a line for a shell; the token stays in its variable.
 std::string curl_command(const client::Request& request);
 

@@ -12,6 +12,7 @@ void add_job_commands(Command& program) {
     add_job_watch_command(job);
     add_job_cancel_command(job);
     add_job_replay_command(job);
+    add_job_release_lease_command(job);
     add_job_explain_command(job);
     add_job_events_command(job);
 }

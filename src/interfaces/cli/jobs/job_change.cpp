@@ -1,6 +1,10 @@
-// The commands that change a job: cancel and replay; and watch, which a replay may go on with.
+// The commands that change a job: cancel, replay and release-lease; and watch, which a replay may
+// go on with.
 #include <fmt/format.h>
 
+#include "domain/values/percent_encoding.hpp"
+#include "interfaces/cli/framework/api_path.hpp"
+#include "interfaces/cli/framework/command_error.hpp"
 #include "interfaces/cli/framework/failure.hpp"
 #include "interfaces/cli/framework/job_ids.hpp"
 #include "interfaces/cli/framework/listing.hpp"
@@ -8,6 +12,7 @@
 #include "interfaces/cli/jobs/job_commands.hpp"
 #include "interfaces/cli/terminal/display_text.hpp"
 #include "interfaces/cli/terminal/exit_code.hpp"
+#include "json/json_writer.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -64,6 +69,51 @@ int cancel_jobs(const CancelFlags& flags) {
         }
     }
     return code;
+}
+
+struct ReleaseFlags {
+    CommonFlags common{};
+    std::string id{};
+    std::string reason{};
+    std::string ticket{};
+    bool dry_run = false;
+};
+
+// "it would be queued again; the attempt counts, and 2 are left"
+std::string release_text(const JsonObject& job, const std::string& id, bool is_dry) {
+    const std::string state = printable(job.text("state"));
+    if (!is_dry) return fmt::format("released the lease of {}, which is {} now", id, state);
+    const std::string* raw = job.raw("effect");
+    const JsonObject effect(raw ? *raw : "");
+    const std::string then = printable(effect.text("then")), left = effect.text("attempts_left");
+    return fmt::format(
+        "it would release the lease of {}, which would be {} then; the attempt "
+        "would {}count, and {} left",
+        id, then.empty() ? state : then, effect.text("attempt_counts") == "false" ? "not " : "",
+        left == "1" ? "1 attempt is" : left + " attempts are");
+}
+
+int release_lease(const ReleaseFlags& flags) {
+    Session session(flags.common);
+    session.fields_or({}, job_listing().fields);
+    if (flags.reason.empty()) {
+        throw CommandError(exit_usage, "--reason is required: it is kept in the job's history");
+    }
+    const std::string id = find_job_id(session, flags.id);
+    const std::string body = json_object_text([&](JsonWriter& json) {
+        json.field("reason", flags.reason);
+        if (!flags.ticket.empty()) json.field("ticket", flags.ticket);
+        if (flags.dry_run) json.field("dry_run", true);
+    });
+    const std::string path = "/api/v1/jobs/" + percent_encoded(id) + "/release-lease" +
+                             query_text({{"tenant", flags.common.tenant}});
+    const std::string answer = session.client().call("POST", path, body, false);
+    if (session.was_asked_for_a_format() || session.has_fields()) {
+        print_object(session, job_listing(), answer);
+        return exit_ok;
+    }
+    session.say(release_text(JsonObject(answer), id, flags.dry_run));
+    return exit_ok;
 }
 
 struct ReplayFlags {
@@ -123,6 +173,22 @@ void add_job_cancel_command(Command& job) {
         "sluice run demo.slow",
         "sluice job cancel @last --reason 'no longer needed'",
     }));
+}
+
+void add_job_release_lease_command(Command& job) {
+    Command& command = job.add_command(
+        "release-lease", "Take a job away from a worker that is stuck; the attempt counts");
+    ReleaseFlags& flags = command.runs(release_lease);
+    command.add_argument("ID", &flags.id, id_help);
+    command.add_option("--reason", &flags.reason, "TEXT",
+                       "Why; required, and kept in the job's history");
+    command.add_option("--ticket", &flags.ticket, "ID", "The ticket that asks for it");
+    command.add_flag("--dry-run", &flags.dry_run,
+                     "Change nothing; say what would become of the job");
+    add_common_flags(command, flags.common);
+    command.set_footer(
+        "Nothing that the worker says about the job counts from then on.\n\n" +
+        examples({"sluice job release-lease @last --reason 'its worker hangs' --curl"}));
 }
 
 void add_job_replay_command(Command& job) {

@@ -12,6 +12,7 @@ void add_job_wait_command(Command& job);
 void add_job_watch_command(Command& job);
 void add_job_cancel_command(Command& job);
 void add_job_replay_command(Command& job);
+void add_job_release_lease_command(Command& job);
 void add_job_explain_command(Command& job);
 void add_job_events_command(Command& job);
 

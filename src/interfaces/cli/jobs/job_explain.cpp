@@ -61,6 +61,9 @@ std::string next_step(const client::Job& job, const client::Reason& reason) {
         return fmt::format("sluice work --queue {} --types {}{} --exec COMMAND",
                            printable(job.queue), printable(job.type), labels);
     }
+    if (reason.blocker_kind == "limit") {
+        return fmt::format("sluice limit get {}", printable(blocker));
+    }
     if (reason.code == "workers_busy") return "sluice worker list";
     if (reason.code == "running" || reason.code == "stopping") {
         return fmt::format("sluice job logs -f {0}, or: sluice job cancel {0}", job.id);

@@ -4,6 +4,7 @@
 #include "domain/values/time.hpp"
 #include "interfaces/cli/framework/job_ids.hpp"
 #include "interfaces/cli/framework/listing.hpp"
+#include "interfaces/cli/framework/sheet.hpp"
 #include "interfaces/cli/jobs/job_commands.hpp"
 #include "interfaces/cli/jobs/live_view.hpp"
 #include "interfaces/cli/terminal/display_text.hpp"
@@ -16,48 +17,6 @@ namespace {
 struct GetFlags {
     CommonFlags common{};
     std::string id{};
-};
-
-// A sheet of names and values; those without a value are left out.
-class Sheet {
-  public:
-    explicit Sheet(const Screen& screen) : screen_(screen) {}
-
-    void title(const std::string& text) { out_ += text + "\n"; }
-
-    void line(std::string_view name, const std::string& value) {
-        if (value.empty()) return;
-        out_ += "  " + screen_.painted(Style::dim, padded(name, 13)) + value + "\n";
-    }
-
-    void time(std::string_view name, const std::optional<client::Time>& at,
-              const std::string& remark = {}) {
-        if (!at) return;
-        const Duration age = now() - *at;
-        const std::string relative =
-            age < Duration::zero() ? "in " + short_duration(-age) : short_duration(age) + " ago";
-        line(name, fmt::format("{}  ({}{})", absolute_time(*at), relative, remark));
-    }
-
-    // JSON on one line when it fits, else indented below its name.
-    void json(std::string_view name, const std::string& text) {
-        if (text.empty() || text == "null") return;
-        const std::string short_text = printable(on_one_line(text));
-        if (short_text.size() <= 60) return line(name, short_text);
-        line(name, " ");
-        const std::string lines = indented_json(text);
-        for (std::size_t begin = 0; begin < lines.size();) {
-            const std::size_t end = std::min(lines.find('\n', begin), lines.size());
-            out_ += "    " + printable(std::string_view(lines).substr(begin, end - begin)) + "\n";
-            begin = end + 1;
-        }
-    }
-
-    const std::string& text() const { return out_; }
-
-  private:
-    const Screen& screen_;
-    std::string out_;
 };
 
 std::string joined(const std::vector<std::string>& texts) {
@@ -108,6 +67,9 @@ void print_sheet(const Session& session, const client::Job& job) {
     if (job.state == client::State::queued && job.run_after && *job.run_after > now()) {
         sheet.time("not before", job.run_after);
     }
+    const bool is_held = job.next_eligible_at && *job.next_eligible_at > now() &&
+                         job.next_eligible_at != job.run_after;
+    if (is_held) sheet.time("limited until", job.next_eligible_at);
     sheet.time("started", job.started_at);
     std::string remark;
     if (job.completed_at && job.created_at) {

@@ -24,6 +24,7 @@ struct ListFlags {
     std::string node{};
     std::string label{};
     std::string worker{};
+    std::string source{};
     std::string correlation_id{};
     std::string replay_of{};
     std::string since{};
@@ -51,6 +52,7 @@ client::JobQuery query_of(Session& session, const ListFlags& flags) {
     filter("node_id", flags.node);
     filter("label", flags.label);
     filter("worker_id", flags.worker);
+    filter("source", flags.source);
     filter("correlation_id", flags.correlation_id);
     if (!flags.replay_of.empty()) filter("replay_of", find_job_id(session, flags.replay_of));
     if (!flags.since.empty()) filter("created_from", moment_flag("--since", flags.since, -1));
@@ -106,6 +108,7 @@ void add_job_list_command(Command& job) {
     command.add_option("--node", &flags.node, "ID", "On this node");
     command.add_option("--label", &flags.label, "NAME", "With this label");
     command.add_option("--worker", &flags.worker, "NAME", "Running on this worker");
+    command.add_option("--source", &flags.source, "NAME", "From this source");
     command.add_option("--correlation-id", &flags.correlation_id, "ID", "With this correlation id");
     command.add_option("--replay-of", &flags.replay_of, "ID", "Replays of this job");
     command.add_option("--since", &flags.since, "DURATION|TIME",

@@ -238,7 +238,8 @@ void add_job_flags(Command& command, RunFlags& flags) {
     command.add_option("--site", &flags.site, "ID", "The site it works on, alone");
     command.add_option("--node", &flags.node, "ID", "The node it works on, alone");
     command.add_option("--project", &flags.project, "NAME", "The project it belongs to");
-    command.add_option("--source", &flags.source, "TEXT", "Where it comes from, for you");
+    command.add_option("--source", &flags.source, "NAME",
+                       "Where it comes from; a source can be paused (default: the service's name)");
     command.add_option("--correlation-id", &flags.correlation_id, "ID", "To find it by, for you");
 }
 

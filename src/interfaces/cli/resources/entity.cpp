@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "domain/values/percent_encoding.hpp"
+#include "interfaces/cli/framework/api_path.hpp"
 #include "interfaces/cli/framework/cli.hpp"
 #include "interfaces/cli/framework/command_error.hpp"
 #include "interfaces/cli/framework/listing.hpp"
@@ -14,15 +15,6 @@ namespace sluice::cli {
 namespace {
 
 constexpr int page_max = 200;
-
-std::string query_text(const std::vector<std::pair<std::string, std::string>>& params) {
-    std::string text;
-    for (const auto& [name, value] : params) {
-        if (value.empty()) continue;
-        text += (text.empty() ? "?" : "&") + name + "=" + percent_encoded(value);
-    }
-    return text;
-}
 
 std::string entity_path(const std::string& kind, const std::string& id, const CommonFlags& flags) {
     if (id.empty() || kind.find('/') != std::string::npos) {

@@ -167,6 +167,14 @@ bool is_about_entities(const Command& command) {
     return is_below(command, "entity") || is_below(command, "site");
 }
 
+// Whose ids and names are not those of jobs.
+bool is_about_others(const Command& command) {
+    const auto is_in = [&](std::string_view group) { return is_below(command, group); };
+    constexpr std::string_view groups[] = {"token",       "limit",  "quota",  "source",
+                                           "maintenance", "tenant", "profile"};
+    return is_about_entities(command) || std::any_of(std::begin(groups), std::end(groups), is_in);
+}
+
 const Listing& listing_of(const Command& command) {
     if (command.name() == "events") return event_listing();
     if (command.name() == "logs") return log_listing();
@@ -189,6 +197,9 @@ Candidates flag_values(const Context& context, const Option& flag, const std::st
         if (name == "--scope") return comma_words(current, token_scopes());
         if (name == "--expires") return plain({"7d", "30d", "90d", "365d", "never"});
     }
+    if (is_below(*context.command, "limit") && name == "--kind")
+        return plain({"limit", "throttle"});
+    if (name == "--per") return comma_words(current, {"tenant", "type", "queue", "source"});
     if (name == "--output") return plain(output_formats());
     if (name == "--fields") return comma_words(current, listing_of(*context.command).fields);
     if (name == "--for") {
@@ -227,7 +238,7 @@ Candidates arguments(const Context& context, const std::string& current) {
     if (!takes_more) return candidates;
     const std::string name = argument.names.front();
     const Command& command = *context.command;
-    if (is_about_entities(command) || is_below(command, "token")) return candidates;
+    if (is_about_others(command)) return candidates;
     if (name == "ID") return job_ids(context);
     if (name == "SHELL") return plain(shell_names());
     if (name == "TYPE") {
