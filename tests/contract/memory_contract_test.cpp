@@ -1,10 +1,14 @@
-#include "contract/store_contract.hpp"
+#include "contract/limits_contract.hpp"
 #include "infrastructure/memory/memory_store.hpp"
 
 namespace sluice {
 namespace memory_contract_test {
 
 INSTANTIATE_TEST_SUITE_P(Memory, StoreContract,
+                         testing::Values(StoreUnderTest{
+                             "memory", [] { return std::make_unique<MemoryStore>(); }}),
+                         store_name);
+INSTANTIATE_TEST_SUITE_P(Memory, LimitContract,
                          testing::Values(StoreUnderTest{
                              "memory", [] { return std::make_unique<MemoryStore>(); }}),
                          store_name);

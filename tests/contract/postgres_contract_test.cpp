@@ -1,6 +1,6 @@
 #include <memory>
 
-#include "contract/store_contract.hpp"
+#include "contract/limits_contract.hpp"
 #include "support/test_database.hpp"
 
 namespace sluice {
@@ -15,6 +15,7 @@ StoreUnderTest postgres_store() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Postgres, StoreContract, testing::Values(postgres_store()), store_name);
+INSTANTIATE_TEST_SUITE_P(Postgres, LimitContract, testing::Values(postgres_store()), store_name);
 
 }  // namespace postgres_contract_test
 }  // namespace sluice

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "contract/store_contract.hpp"
+#include "contract/limits_contract.hpp"
 #include "infrastructure/sqlite/store/sqlite_store.hpp"
 
 namespace sluice {
@@ -38,6 +38,7 @@ StoreUnderTest sqlite_store() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sqlite, StoreContract, testing::Values(sqlite_store()), store_name);
+INSTANTIATE_TEST_SUITE_P(Sqlite, LimitContract, testing::Values(sqlite_store()), store_name);
 
 }  // namespace sqlite_contract_test
 }  // namespace sluice

@@ -79,11 +79,12 @@ StoreContract::Ids StoreContract::claimable(Timestamp now, int limit, const Clai
 }
 
 int StoreContract::newly_ready(Timestamp now) {
-    return commit([&](Session& session) {
-        int count = 0;
-        for (const Readied& readied : session.leases().newly_ready(now)) count += readied.count;
-        return count;
+    const int count = commit([&](Session& session) {
+        int readied = 0;
+        for (const Readied& lane : session.leases().newly_ready(now)) readied += lane.count;
+        return readied;
     });
+    return count + std::exchange(reopened_, 0);
 }
 
 Timestamp StoreContract::next_due() {

@@ -44,12 +44,17 @@ class StoreContract : public testing::TestWithParam<StoreUnderTest> {
         const auto session = store->begin();
         if constexpr (std::is_void_v<decltype(work(*session))>) {
             work(*session);
-            session->commit();
+            commit(*session);
         } else {
             auto result = work(*session);
-            session->commit();
+            commit(*session);
             return result;
         }
+    }
+
+    void commit(Session& session) {
+        session.commit();
+        for (const Readied& lane : session.reopened()) reopened_ += lane.count;
     }
 
     // Does `work` in a session that ends without a commit.
@@ -74,6 +79,7 @@ class StoreContract : public testing::TestWithParam<StoreUnderTest> {
 
     // The jobs that would be taken now; the session is not committed.
     Ids claimable(Timestamp now, int limit = 100, const ClaimFilter& filter = {});
+    // How many jobs became claimable since the last call, as sessions tell.
     int newly_ready(Timestamp now);
     Timestamp next_due();
     std::optional<JobId> holder(const std::string& key, const std::string& tenant = "default");
@@ -82,6 +88,9 @@ class StoreContract : public testing::TestWithParam<StoreUnderTest> {
     Ids list(const JobFilter& filter, JobId before = newest, ListLimit limit = 100);
 
     std::unique_ptr<Store> store = GetParam().open();
+
+  private:
+    int reopened_ = 0;
 };
 
 // The last argument of INSTANTIATE_TEST_SUITE_P: names a case after its store.

@@ -206,6 +206,7 @@ TEST(Access, WhatACallerMayNotSetIsRefused) {
     EXPECT_EQ(refused({{"name", "x"}, {"kind", "worker"}, {"all_tenants", true}}), 422);
     EXPECT_EQ(refused({{"name", "x"}, {"expires_at", "2020-01-01T00:00:00Z"}}), 422);
     EXPECT_EQ(refused({{"name", "x"}, {"tenant", "@sluice"}}), 422);
+    EXPECT_EQ(refused({{"name", "x"}, {"tenant", "acme*"}}), 422) << "rules would take it for many";
     for (const char* field : {"state", "token", "attempt", "created_at", "is_admin"}) {
         const Response response =
             engine.post(engine.admin(), "/api/v1/jobs", {{"type", "t"}, {field, "x"}});

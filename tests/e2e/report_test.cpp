@@ -175,6 +175,18 @@ TEST_P(Report, ARepeatOfARetryIsAnsweredAsTheFirstEvenWhenTheNextAttemptRuns) {
     EXPECT_EQ(api.state(id), "succeeded");
 }
 
+// Its answer names the time for which the retry waits.
+TEST_P(Report, ARepeatOfARetryIsAnsweredAsTheFirstWhenItsTimeHasCome) {
+    const std::string id = api.submit_id({{"backoff", List{1}}});
+    const Json lease = api.claim_one();
+    const Response first = api.report(lease, {{"outcome", "failed"}});
+    const Json job = expect_ok(first);
+    EXPECT_EQ(text(job, "next_eligible_at"), text(job, "run_after"));
+    ASSERT_TRUE(eventually([&] { return is_null(api.job(id), "next_eligible_at"); }));
+
+    EXPECT_EQ(api.report(lease, {{"outcome", "failed"}}).body, first.body);
+}
+
 TEST_P(Report, AnotherOutcomeAfterTheFirstIsRefused) {
     const std::string id = api.submit_id();
     const Json lease = api.claim_one();

@@ -38,7 +38,7 @@ struct Person {
             return std::find(scopes.begin(), scopes.end(), one) != scopes.end();
         };
         return named(Scope::admin) || named(scope) ||
-               (scope == Scope::read && named(Scope::operate));
+               (scope == Scope::read && (named(Scope::operate) || named(Scope::quota)));
     }
 };
 

@@ -71,6 +71,7 @@ class FaultyStore::FaultySession : public Session {
         if (store_.archive_broken_) throw StoreUnavailable("the archive does not answer");
         return used().archive();
     }
+    LimitStore& limits() override { return used().limits(); }
 
     void commit() override {
         if (plan_ && plan_->moment != Moment::after_commit) fail(*plan_, "before the commit");
@@ -78,6 +79,8 @@ class FaultyStore::FaultySession : public Session {
         inner_->commit();
         if (plan_) fail(*plan_, "after the commit");
     }
+
+    std::vector<Readied> reopened() override { return inner_->reopened(); }
 
   private:
     Session& used() {

@@ -20,6 +20,7 @@ class QuietApp : CommandQueue, QueryQueue, Clock {
     bool run(std::function<Delivery(JobReader&)>) override { return false; }
     Timestamp now() override { return from_micros(1'800'000'000'000'000); }
 
+    PublishedRules rules_now_;
     http::JobFeed feed_;
     http::Access access_{{}, *this, *this, nullptr};
     http::CallerLimiter limiter_{http::CallerLimits{}};
@@ -29,6 +30,7 @@ class QuietApp : CommandQueue, QueryQueue, Clock {
                    .clock = *this,
                    .feed = feed_,
                    .rules = Rules::built_in(),
+                   .rules_now = rules_now_,
                    .access = access_,
                    .limiter = limiter_,
                    .seal = seal_,

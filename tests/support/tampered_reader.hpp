@@ -91,6 +91,7 @@ class TamperedReader : public JobReader {
         if (std::ssize(all) > limit) all.resize(static_cast<std::size_t>(limit));
         return all;
     }
+    LimitReader& limits() override { return inner_->limits(); }
     std::vector<JobId> ids_after(JobId after, int limit) override {
         return inner_->ids_after(after, limit);
     }

@@ -27,9 +27,27 @@ std::unique_ptr<PostgresStore> TestDatabase::open_empty() {
 void TestDatabase::clear() {
     postgres::Connection connection({.url = url()});
     std::string deletions;
-    for (const char* table :
-         {"job", "done", "event", "log", "requeued", "lease", "lane", "ready", "timed", "blocker",
-          "open_dependency", "held", "parked", "idempotency", "entity", "entity_event", "seat"}) {
+    for (const char* table : {"job",
+                              "done",
+                              "event",
+                              "log",
+                              "requeued",
+                              "lease",
+                              "lane",
+                              "ready",
+                              "timed",
+                              "blocker",
+                              "open_dependency",
+                              "held",
+                              "parked",
+                              "idempotency",
+                              "entity",
+                              "entity_event",
+                              "seat",
+                              "meter",
+                              "permit_return",
+                              "source",
+                              "source_hour"}) {
         deletions += std::string("DELETE FROM ") + table + ";";
     }
     connection.execute(deletions);
