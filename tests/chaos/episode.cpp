@@ -197,6 +197,7 @@ void Episode::drain() {
 
 void Episode::judge() {
     const fs::path history = folder_.path() / "history.jsonl";
+    nodes::check_limits(*stage_);
     record_.finish();
     is_judged_ = true;
     nodes::export_history(nodes_->port(0), nodes::all_jobs(nodes_->port(0)), history);
@@ -255,12 +256,15 @@ Calls Episode::calls() const {
     return calls;
 }
 
-Load::Load(Episode& episode, int clients, int workers) : stage_(episode.stage()) {
+Load::Load(Episode& episode, int clients, int workers, int operators) : stage_(episode.stage()) {
     for (int number = 0; number < clients; ++number) {
         clients_.emplace_back(run_actor, std::ref(episode), nodes::act_as_client, number);
     }
     for (int number = 0; number < workers; ++number) {
         workers_.emplace_back(run_actor, std::ref(episode), nodes::act_as_worker, number);
+    }
+    for (int number = 0; number < operators; ++number) {
+        workers_.emplace_back(run_actor, std::ref(episode), nodes::act_as_operator, number);
     }
 }
 

@@ -102,10 +102,10 @@ class Episode {
     std::size_t complaints_ = 0;
 };
 
-// Clients and workers that use an episode's engine.
+// Clients, workers and operators that use an episode's engine.
 class Load {
   public:
-    Load(Episode& episode, int clients, int workers);
+    Load(Episode& episode, int clients, int workers, int operators = 0);
     ~Load();
     Load(const Load&) = delete;
     Load& operator=(const Load&) = delete;
@@ -115,7 +115,7 @@ class Load {
   private:
     nodes::Stage& stage_;
     std::vector<std::thread> clients_;
-    std::vector<std::thread> workers_;
+    std::vector<std::thread> workers_;  // and operators
 };
 
 }  // namespace sluice::chaos

@@ -26,7 +26,7 @@ void run_episode(const Scene& scene, const Order& order, int cycles, Tally& tall
     simulation::Dice dice(scene.seed);
     episode.start();
     {
-        Load load(episode, 8, 12);
+        Load load(episode, 8, 12, 1);
         for (int cycle = 0; cycle < cycles && !order.is_over(); ++cycle) {
             std::this_thread::sleep_for(any_life(dice));
             episode.kill();

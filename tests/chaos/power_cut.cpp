@@ -63,7 +63,7 @@ void run_episode(const Order& order, std::uint64_t seed, int cuts, Tally& tally)
     simulation::Dice dice(seed);
     episode.start();
     {
-        Load load(episode, 8, 8);
+        Load load(episode, 8, 8, 1);
         for (int cut = 0; cut < cuts && !order.is_over(); ++cut) {
             std::this_thread::sleep_for(Millis(20 + dice.below(300)));
             cut_the_power(episode, disk);

@@ -49,7 +49,8 @@ void Script::step() {
     if (what < 26) return submit_batch();
     if (what < 32) return cancel();
     if (what < 36) return replay();
-    if (what < 40) return read();
+    if (what < 38) return read();
+    if (what < 43) return change_limits();
     if (held_.empty()) return claim(1 + dice_.below(4));
     const auto place = static_cast<std::size_t>(dice_.below(static_cast<int>(held_.size())));
     Held& held = held_[place];
@@ -72,6 +73,7 @@ Fields Script::new_job() {
                {"max_attempts", 2},
                {"backoff", "none"}};
     if (dice_.one_in(3)) job["exclusive_keys"] = List{"key-" + std::to_string(dice_.below(3))};
+    if (dice_.one_in(2)) job["source"] = nodes::any_source(dice_);
     const auto earlier = episode_.stage().recent_job(dice_);
     if (earlier && dice_.one_in(5)) job["depends_on"] = List{*earlier};
     return job;
@@ -160,6 +162,35 @@ void Script::read() {
     ask({.op = "read", .args = {{"job", *job}}, .method = "GET", .path = "/api/v1/jobs/" + *job});
 }
 
+Answer Script::change_limit(const std::string& path, Fields body) {
+    const std::string reason = "change " + std::to_string(++marks_);
+    body["reason"] = reason;
+    return ask({.op = "change_limit",
+                .args = {{"reason", reason}, {"path", path}},
+                .path = "/api/v1" + path,
+                .body = serialize(body)});
+}
+
+void Script::change_limits() {
+    const std::string source = "/sources/" + nodes::any_source(dice_);
+    switch (dice_.below(4)) {
+        case 0: change_limit(source + "/pause", {}); break;
+        case 1: change_limit(source + "/resume", {}); break;
+        case 2:
+            if (!limits_.empty()) {
+                change_limit("/limits/" + limits_.back() + "/lift", {});
+                limits_.pop_back();
+                break;
+            }
+            [[fallthrough]];
+        default: {
+            const Answer answer =
+                change_limit("/limits", {{"type", "task"}, {"max_active", 1 + dice_.below(3)}});
+            if (answer.is_ok()) limits_.push_back(text(answer.body, "id"));
+        }
+    }
+}
+
 Answer Script::say(const Held& held, const std::string& op, const Fields& body, Fields args) {
     args["job"] = held.job;
     args["lease"] = held.lease;
@@ -189,6 +220,9 @@ void Script::report(Held& held) {
 
 // Leases that no worker knows of, since the answer to their claim was lost, end by themselves.
 void Script::settle() {
+    for (int source = 0; source < nodes::sources; ++source) {
+        change_limit("/sources/source-" + std::to_string(source) + "/resume", {});
+    }
     const auto begin = std::chrono::steady_clock::now();
     for (;;) {
         for (Held& held : held_) {

@@ -36,6 +36,8 @@ class Script {
     void cancel();
     void replay();
     void read();
+    void change_limits();
+    nodes::Answer change_limit(const std::string& path, e2e::Fields body);
     void heartbeat(Held& held);
     void log(Held& held);
     void report(Held& held);
@@ -47,6 +49,7 @@ class Script {
     nodes::Caller caller_;
     simulation::Dice& dice_;
     std::vector<Held> held_{};
+    std::vector<std::string> limits_{};
     int marks_ = 0;
 };
 

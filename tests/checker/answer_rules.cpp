@@ -19,8 +19,11 @@ struct Answer {
 constexpr auto expected = std::to_array<Answer>({
     {"submit", 202, ""},
     {"submit", 422, "idempotency_key_reused"},
+    {"submit", 403, "forbidden"},  // the tenant is blocked
     {"batch", 202, ""},
+    {"batch", 403, "forbidden"},
     {"replay", 202, ""},
+    {"replay", 403, "forbidden"},
     {"replay", 409, "conflict"},
     {"cancel", 200, ""},
     {"cancel", 409, "conflict"},
@@ -38,6 +41,14 @@ constexpr auto expected = std::to_array<Answer>({
     {"report", 409, "conflict"},
     {"release", 200, ""},
     {"release", 409, "lease_lost"},
+    {"release_lease", 200, ""},
+    {"release_lease", 409, "conflict"},  // no worker holds the job
+    {"change_limit", 200, ""},
+    {"change_limit", 201, ""},
+    {"change_limit", 404, "not_found"},  // there is nothing to lift any more
+    {"change_limit", 409, "conflict"},   // there is a quota already
+    {"change_limit", 422, "invalid"},    // its end has passed meanwhile
+    {"check_limits", 200, ""},
 });
 
 // A kill and the like is no request.

@@ -13,9 +13,9 @@ struct Rule {
     void (*look)(const Evidence&, const Limits&, Row&);
 };
 
-// The numbers are those of the list of invariants; A rules are about the answers as such. Not here:
-// I12 (quotas), I22 (transports) and I27 (pauses, breakers), since the engine has none of these
-// yet.
+// The numbers are those of the list of invariants; G rules are about limits, A rules about the
+// answers as such. Not here: I12 (quotas) and I27 (pauses), which the G rules are instead, I22
+// (transports), since the engine has none yet, and G6 (shares).
 constexpr Rule rules[] = {
     {"I1", "no lost submit", no_lost_submit},
     {"I2", "nothing from nowhere", nothing_from_nowhere},
@@ -46,6 +46,14 @@ constexpr Rule rules[] = {
     {"I28", "a lease lasts as promised", leases_last_as_promised},
     {"I29", "a lease holds until its worker gives up", leases_outlive_silence},
     {"I30", "nothing is removed before its time", removals_are_due},
+    {"G0", "no lost change of a limit", no_lost_change},
+    {"G1", "no more active jobs than a limit permits", active_jobs_are_bounded},
+    {"G2", "no more starts than a rate permits", starts_are_bounded},
+    {"G3", "meters equal leases", meters_equal_leases},
+    {"G4", "a job that is permitted starts", permitted_jobs_start},
+    {"G5", "closed lanes delay no others", closed_lanes_delay_no_others},
+    {"G7", "a pause holds from its commit on", pauses_hold},
+    {"G8", "no job is taken while none may be", refused_submits_make_nothing},
     {"A1", "answers are among the expected", answers_are_expected},
     {"A2", "answers come in time", answers_come_in_time},
 };

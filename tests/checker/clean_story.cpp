@@ -79,6 +79,46 @@ void Story::ask_from_elsewhere(const std::string& job) {
     asked["outcome"] = "fail";
 }
 
+namespace {
+
+// Two jobs one after the other, by a limit and a rate; a pause of others meanwhile.
+void tell_of_limits(Story& story) {
+    const std::string limit = story.limit({{"kind", "limit"}, {"source", "s"}, {"max_active", 1}});
+    const std::string rate = story.limit({{"kind", "throttle"},
+                                          {"source", "s*"},
+                                          {"per", boost::json::array{"source"}},
+                                          {"rate_count", 1},
+                                          {"rate_period_ms", 1000},
+                                          {"rate_burst", 2}});
+    const std::string pause =
+        story.limit({{"kind", "throttle"}, {"source", "paused"}, {"paused", true}});
+    const std::string waits = story.submit({{"source", "paused"}});
+    const std::string first = story.submit({{"source", "s"}});
+    const std::string second = story.submit({{"source", "s"}});
+    story.report(story.claim(first), "succeeded");
+    story.report(story.claim(second), "succeeded");
+    story.claim_in_vain(5000);
+    story.report(story.claim(story.submit({{"source", "s"}})), "succeeded");
+    story.claim_in_time(story.submit({{"source", "free"}}), 5000);
+    story.check_limits();
+    story.lift_limit(pause);
+    story.report(story.claim(waits), "succeeded");
+    story.claim_in_time(story.submit({{"source", "free"}}), 5000);
+    story.change_limit(limit, {{"kind", "limit"}, {"source", "s"}, {"max_active", 2}});
+    story.limits = {
+        {{"id", limit}, {"kind", "limit"}, {"source", "s"}, {"max_active", 2}, {"active", 0}}};
+    story.lift_limit(rate);
+    const std::string block = story.limit(
+        {{"kind", "block"}, {"tenant", "default"}, {"paused", true}, {"refuses_submits", true}});
+    story.submit_in_vain();
+    story.lift_limit(block);
+    const std::string released = story.submit({{"backoff", boost::json::array{500}}});
+    story.release_lease(story.claim(released));
+    story.report(story.claim(released), "succeeded");
+}
+
+}  // namespace
+
 Story clean_story() {
     Story story;
     const Fields keyed{{"exclusive_keys", boost::json::array{"k"}}, {"backoff", "none"}};
@@ -117,6 +157,7 @@ Story clean_story() {
     story.batch("batch-1");
     story.tend();
     story.ask_from_elsewhere(first);
+    tell_of_limits(story);
     story.act_for("south");
     story.cancel(story.submit({}, "key-1"));
     return story;

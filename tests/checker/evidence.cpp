@@ -106,6 +106,16 @@ Entity read_entity(const Json& line) {
     return entity;
 }
 
+// The tenants of a profile are a limit without bounds here. Changes of other things are left out.
+void read_limit_change(Evidence& evidence, const Json& change) {
+    const Json& detail = member_of(change, "detail");
+    const std::string profile = text(detail, "profile");
+    const std::string limit = profile.empty() ? text(detail, "rule") : "profile " + profile;
+    if (limit.empty()) return;
+    evidence.limit_changes.push_back({number(change, "seq"), limit, text(detail, "reason"),
+                                      member_of(detail, "after"), parse_time(text(change, "at"))});
+}
+
 void read_history_line(Evidence& evidence, const Json& line) {
     const std::string kind = text(line, "kind");
     if (kind == "job") {
@@ -123,6 +133,10 @@ void read_history_line(Evidence& evidence, const Json& line) {
             {number(fields, "seq"), number(fields, "attempt"), text(fields, "message")});
     } else if (kind == "entity") {
         evidence.entities.push_back(read_entity(line));
+    } else if (kind == "limit_change") {
+        read_limit_change(evidence, member_of(line, "change"));
+    } else if (kind == "limit") {
+        evidence.limits.push_back(member_of(line, "limit"));
     } else if (kind == "row") {
         evidence.ledger.push_back(member_of(line, "row"));
     } else if (kind == "entity_row") {
@@ -257,6 +271,10 @@ bool Event::closes_a_lease() const {
     return !is_kept;
 }
 
+bool Event::is_release() const {
+    return closes_a_lease() && text(detail, "error_code") == "LEASE_RELEASED";
+}
+
 std::string Job::tenant() const {
     return tenant_in(fields);
 }
@@ -323,6 +341,8 @@ Evidence read_evidence(std::istream& record, std::istream& history) {
     each_line(history, "history", [&](const Json& line) { read_history_line(evidence, line); });
     std::stable_sort(evidence.operations.begin(), evidence.operations.end(),
                      [](const Operation& a, const Operation& b) { return a.t0 < b.t0; });
+    std::sort(evidence.limit_changes.begin(), evidence.limit_changes.end(),
+              [](const LimitChange& a, const LimitChange& b) { return a.seq < b.seq; });
     for (const auto& [id, job] : evidence.jobs) {
         if (job.fields.is_null()) throw std::runtime_error("history without its job: " + id);
     }

@@ -38,6 +38,7 @@ struct Operation {
     Json result{};
 
     bool is_ok(std::string_view what) const { return op == what && outcome == Outcome::ok; }
+    bool gives_the_lease_up() const { return op == "report" || op == "release"; }
 };
 
 // A step in a job's history.
@@ -56,6 +57,7 @@ struct Event {
     bool is_end() const;          // it ended the job
     bool is_by_worker() const;    // a worker's report or hand-back made it
     bool closes_a_lease() const;  // its lease no longer holds the job and its keys
+    bool is_release() const;      // an operator took the job away from its worker
 };
 
 struct LogLine {
@@ -119,6 +121,16 @@ struct Lease {
 // The id of the job in the name of a lease.
 std::string job_in(const std::string& lease);
 
+// A change of a limit, as the engine's history of its rules has it. Their order is that of their
+// commits.
+struct LimitChange {
+    std::int64_t seq = 0;
+    std::string limit{};
+    std::string reason{};
+    Json after{};  // what it demands from then on; null: it was lifted
+    Time at{};
+};
+
 // All that a run is judged by. Leases point into the rest, so it can be moved, not copied.
 struct Evidence {
     Evidence() = default;
@@ -133,6 +145,8 @@ struct Evidence {
     std::map<std::string, GoneJob> gone{};
     std::map<std::string, Lease> leases{};  // of the history and of the record
     std::vector<Entity> entities{};
+    std::vector<LimitChange> limit_changes{};
+    std::vector<Json> limits{};  // those in force at the end, with their use
     // The rows of all events as the store has them, or none.
     std::vector<Json> ledger{};
     std::vector<Json> entity_ledger{};

@@ -20,10 +20,6 @@ struct Hold {
     Time to;
 };
 
-bool ends_the_lease(const Operation& said) {
-    return said.op == "report" || said.op == "release";
-}
-
 bool keeps_the_lease(const Operation& said) {
     return said.op == "heartbeat" || said.op == "logs";
 }
@@ -34,10 +30,10 @@ std::optional<Hold> certain_hold(const Lease& lease) {
     std::optional<Time> last;
     std::optional<Time> first_end;  // later answers may come from memory
     for (const Operation* said : lease.spoken) {
-        if (ends_the_lease(*said) && !first_end) first_end = said->t0;
+        if (said->gives_the_lease_up() && !first_end) first_end = said->t0;
         if (said->outcome != Outcome::ok) continue;
         if (keeps_the_lease(*said)) last = std::max(last.value_or(said->t0), said->t0);
-        if (ends_the_lease(*said)) last = std::max(last.value_or(*first_end), *first_end);
+        if (said->gives_the_lease_up()) last = std::max(last.value_or(*first_end), *first_end);
     }
     if (!last || *last <= lease.given->t1) return std::nullopt;
     return Hold{&lease, lease.given->t1, *last};
@@ -177,18 +173,19 @@ void stale_leases_are_refused(const Evidence& evidence, const Limits& limits, Ro
                 look_at_refusal(lease, *said, limits, row);
             }
             if (said->outcome == Outcome::ok) look_at_acceptance(lease, *said, over, limits, row);
-            const bool ends = (said->outcome == Outcome::ok && ends_the_lease(*said)) ||
+            const bool ends = (said->outcome == Outcome::ok && said->gives_the_lease_up()) ||
                               said->code == "lease_lost";
             if (ends) over = std::min(over.value_or(said->t1), said->t1);
         }
     }
 }
 
-// A silent worker's lease runs out only at the end that the worker was told last, or later.
+// A silent worker's lease runs out only at the end that the worker was told last, or later, unless
+// an operator takes it away.
 void leases_last_as_promised(const Evidence& evidence, const Limits& limits, Row& row) {
     for (const auto& [id, lease] : evidence.leases) {
         if (lease.given == nullptr || lease.closed == nullptr) continue;
-        if (lease.closed->is_by_worker()) continue;
+        if (lease.closed->is_by_worker() || lease.closed->is_release()) continue;
         Time until = lease.until;
         for (const Operation* said : lease.spoken) {
             if (!said->is_ok("heartbeat")) continue;

@@ -64,6 +64,34 @@ std::set<std::string> perhaps_canceled(const Evidence& evidence) {
     return jobs;
 }
 
+// A lease was taken away only if an operator asked for that, and as often as one did at most; what
+// was answered has happened.
+void look_at_releases(const Evidence& evidence, const Limits& limits, Row& row) {
+    struct Asked {
+        int perhaps = 0;
+        int surely = 0;
+    };
+    std::map<std::string, Asked> asked;  // by job
+    for (const Operation& operation : evidence.operations) {
+        if (operation.op != "release_lease") continue;
+        Asked& of_job = asked[operation.job];
+        const int times = limits.repeated_requests ? 2 : 1;
+        const bool was_refused = operation.outcome == Outcome::fail && times == 1;
+        if (!was_refused) of_job.perhaps += times;
+        if (operation.outcome == Outcome::ok) ++of_job.surely;
+    }
+    for (const auto& [id, job] : evidence.jobs) {
+        const auto count = std::count_if(job.events.begin(), job.events.end(),
+                                         [](const Event& event) { return event.is_release(); });
+        const auto found = asked.find(id);
+        if (count == 0 && found == asked.end()) continue;
+        const Asked of_job = found == asked.end() ? Asked{} : found->second;
+        row.expect(of_job.surely <= count && count <= of_job.perhaps, id,
+                   fmt::format("lost {} leases to operators, of whom {} were told so, {} maybe",
+                               count, of_job.surely, of_job.perhaps));
+    }
+}
+
 // A canceled job was canceled by a client or for a dependency.
 void look_at_causes(const Evidence& evidence, Row& row) {
     const std::set<std::string> by_clients = perhaps_canceled(evidence);
@@ -114,7 +142,8 @@ Times accepted_cancels(const Evidence& evidence) {
 
 }  // namespace
 
-// A report or a hand-back that was acknowledged is in the history, with its outcome and result.
+// A report or a hand-back that was acknowledged is in the history, with its outcome and result; and
+// so is each lease that an operator took away.
 void no_lost_report(const Evidence& evidence, const Limits& limits, Row& row) {
     for (const auto& [id, lease] : evidence.leases) {
         if (may_be_removed(evidence, limits, job_in(id))) continue;
@@ -128,6 +157,7 @@ void no_lost_report(const Evidence& evidence, const Limits& limits, Row& row) {
             if (!is_report) look_at_release(*job, lease, row);
         }
     }
+    look_at_releases(evidence, limits, row);
 }
 
 // The same report again gets the same answer; of two different ones at most one is accepted.

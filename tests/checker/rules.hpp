@@ -60,6 +60,20 @@ void deadlines(const Evidence& evidence, const Limits& limits, Row& row);
 void everything_ends(const Evidence& evidence, const Limits& limits, Row& row);
 void nothing_runs_early(const Evidence& evidence, const Limits& limits, Row& row);
 
+// limit_rules.cpp
+void no_lost_change(const Evidence& evidence, const Limits& limits, Row& row);
+void active_jobs_are_bounded(const Evidence& evidence, const Limits& limits, Row& row);
+void starts_are_bounded(const Evidence& evidence, const Limits& limits, Row& row);
+void meters_equal_leases(const Evidence& evidence, const Limits& limits, Row& row);
+void pauses_hold(const Evidence& evidence, const Limits& limits, Row& row);
+
+// refusal_rules.cpp
+void refused_submits_make_nothing(const Evidence& evidence, const Limits& limits, Row& row);
+
+// waiting_rules.cpp
+void permitted_jobs_start(const Evidence& evidence, const Limits& limits, Row& row);
+void closed_lanes_delay_no_others(const Evidence& evidence, const Limits& limits, Row& row);
+
 // dependency_rules.cpp
 void dependencies_first(const Evidence& evidence, const Limits& limits, Row& row);
 // Whether a submit or a batch names jobs that none of its jobs may wait for.

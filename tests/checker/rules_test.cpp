@@ -171,6 +171,32 @@ TEST(Attempts, AreNoticedWhenARetryDoesNotWait) {
     expect_broken(story, "I13");
 }
 
+// A run in which a job without a backoff is to be retried, so many milliseconds before the time of
+// its retry, which has the time of the claim or a later one.
+Story retried_before(int milliseconds, bool has_time_of_claim) {
+    Story story;
+    const std::string id = story.submit({{"max_attempts", 2}, {"backoff", boost::json::array{0}}});
+    std::string at = story.time_in(0);
+    std::string due = story.time_in(-milliseconds);
+    const std::string lease = story.claim(id);
+    if (!has_time_of_claim) {
+        at = story.time_in(0);
+        due = story.time_in(-milliseconds);
+    }
+    story.report(lease, "failed");
+    Fields& retried = story.jobs.at(id).events.back();
+    retried["at"] = at;
+    retried["detail"].as_object()["run_after"] = due;
+    story.cancel(id);
+    return story;
+}
+
+TEST(Attempts, AreRetriedByTheClockOfANodeThatIsBehindThatOfTheClaim) {
+    expect_clean(retried_before(4, true));
+    expect_broken(retried_before(20, true), "I13");
+    expect_broken(retried_before(4, false), "I13");
+}
+
 TEST(Logs, AreNoticedWhenALineIsLostThereTwiceOrUnknown) {
     Story story;
     const std::string id = story.submit();

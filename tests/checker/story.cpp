@@ -214,6 +214,12 @@ Verdict Story::judge() const {
             history << serialize(Fields{{"kind", "log"}, {"job_id", id}, {"log", line}}) << '\n';
         }
     }
+    for (const Fields& change : limit_changes) {
+        history << serialize(Fields{{"kind", "limit_change"}, {"change", change}}) << '\n';
+    }
+    for (const Fields& limit : limits) {
+        history << serialize(Fields{{"kind", "limit"}, {"limit", limit}}) << '\n';
+    }
     for (const Fields& entity : entities) history << serialize(entity) << '\n';
     return check(read_evidence(operations, history));
 }

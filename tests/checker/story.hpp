@@ -24,11 +24,15 @@ class Story {
     std::vector<Fields> record{};
     std::map<std::string, Chapter> jobs{};
     std::vector<Fields> entities{};
+    std::vector<Fields> limit_changes{};
+    std::vector<Fields> limits{};  // as they are listed at the end
 
     // Sets the tenant of all further steps.
     void act_for(const std::string& tenant) { tenant_ = tenant; }
 
     void pass(int milliseconds) { now_ += milliseconds; }
+    // The time after so many milliseconds.
+    std::string time_in(int milliseconds) const { return time(now_ + milliseconds); }
 
     // Requests of clients. Submits and replays return the id of the new job.
     std::string submit(Fields body = {}, const std::string& key = "");
@@ -51,6 +55,21 @@ class Story {
     void report(const std::string& lease, const std::string& outcome, Fields body = {});
     void release(const std::string& lease);
 
+    // A worker waits for so long, and gets nothing.
+    void claim_in_vain(int wait_ms);
+    // A worker that would wait for so long is given the job after a moment, and reports its end.
+    void claim_in_time(const std::string& job, int wait_ms);
+
+    // Changes of limits by an operator, with the attributes that the history has of them.
+    std::string limit(const Fields& terms);
+    void change_limit(const std::string& limit, const Fields& terms);
+    void lift_limit(const std::string& limit);
+    void check_limits();
+    // A job is refused, as of a blocked tenant.
+    void submit_in_vain(const std::string& key = "");
+    // An operator takes the job away from its worker.
+    void release_lease(const std::string& lease);
+
     // Steps that the engine takes by itself.
     void expire(const std::string& lease);
     void time_out(const std::string& job);
@@ -68,6 +87,7 @@ class Story {
     void step(const std::string& job, const std::string& type, const std::string& to,
               const std::string& lease, const std::string& actor, Json detail = nullptr);
     std::string time(std::int64_t milliseconds) const;
+    void note_change(const std::string& limit, Json after);
     Chapter& of(const std::string& lease);
 
     std::int64_t now_ = 1'000'000'000'000;  // milliseconds since 1970

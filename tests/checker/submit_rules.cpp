@@ -11,10 +11,16 @@ bool is_replay(const Job& job) {
     return !text(job.fields, "replay_of").empty();
 }
 
-// A replay is refused while its source has not ended; the same request may be accepted later.
+// No jobs are taken of a blocked tenant; the same request may be accepted later.
+bool was_blocked(const Operation& operation) {
+    return operation.outcome == Outcome::fail && operation.status == 403;
+}
+
+// The network may send a request again that was refused, once there is another answer: of a replay
+// when its source has ended.
 bool may_have_happened(const Operation& operation, const Limits& limits) {
     return operation.outcome != Outcome::fail ||
-           (operation.op == "replay" && limits.repeated_requests);
+           (limits.repeated_requests && (operation.op == "replay" || was_blocked(operation)));
 }
 
 void look_at_accepted(const Evidence& evidence, const Operation& submit, const Limits& limits,
@@ -50,7 +56,8 @@ void look_at_key(const std::string& key, const Requests& requests, Row& row) {
             row.expect(request->result == first->result, key,
                        "a repeated request got another answer");
         } else if (request->outcome == Outcome::fail) {
-            row.expect(!same && request->status == 422, key,
+            const bool was_too_soon = was_blocked(*request) && request->t0 < first->t1;
+            row.expect(was_too_soon || (!same && request->status == 422), key,
                        "refused with " + std::to_string(request->status));
         }
     }
@@ -133,7 +140,8 @@ void one_job_per_key(const Evidence& evidence, const Limits&, Row& row) {
 }
 
 // A replay is a new job with its source's payload and no dependencies; the source had ended, and
-// does not change. A replay is refused only while its source has not ended.
+// does not change. A replay is refused only while its source has not ended, or its tenant is
+// blocked.
 void replays_are_new_jobs(const Evidence& evidence, const Limits& limits, Row& row) {
     for (const Operation& operation : evidence.operations) {
         if (operation.op != "replay" || operation.outcome == Outcome::info) continue;
@@ -143,6 +151,7 @@ void replays_are_new_jobs(const Evidence& evidence, const Limits& limits, Row& r
         row.expect(end != nullptr, operation.job, "the source of a replay has no end");
         if (end == nullptr) continue;
         if (operation.outcome == Outcome::fail) {
+            if (was_blocked(operation)) continue;
             row.expect(end->at + limits.slack >= operation.t0, operation.job,
                        "had ended, and its replay was refused");
             continue;

@@ -66,9 +66,22 @@ List drain(Nodes& nodes) {
     return jobs;
 }
 
+// Gives the competition its time, if there is one.
+void wait_for_competition(Stage& stage, Nodes& nodes) {
+    stage.is_healed = true;
+    const bool is_over = e2e::eventually(
+        [&] {
+            nodes.look_after();
+            return !stage.has_competition || stage.is_competition_over;
+        },
+        drain_patience);
+    EXPECT_TRUE(is_over) << "the competition has not ended";
+}
+
 Wiring wiring_for(const Plan& plan) {
+    const bool has_proxies = plan.database_network || (plan.freezes && plan.database != nullptr);
     return {.client_proxies = plan.client_network,
-            .database_port = plan.database_network ? plan.database->port() : std::uint16_t{0},
+            .database_port = has_proxies ? plan.database->port() : std::uint16_t{0},
             .own_clocks = plan.clock_steps};
 }
 
@@ -127,6 +140,7 @@ Files run_campaign(const Plan& plan, const std::filesystem::path& folder) {
     Record record(files.record);
     write_plan(plan, record);
     Stage stage(nodes, record, plan.seed);
+    stage.has_competition = plan.competition && plan.operators > 0;
     if (plan.client_network) {
         stage.patience = network_patience;
         stage.always_keyed = true;
@@ -134,13 +148,16 @@ Files run_campaign(const Plan& plan, const std::filesystem::path& folder) {
     Saboteur saboteur(stage, plan);
     {
         const Crowd workers(stage, act_as_worker, plan.workers, Phase::over);
+        const Crowd operators(stage, act_as_operator, plan.operators, Phase::over);
         {
             const Crowd clients(stage, act_as_client, plan.clients, Phase::healing);
             saboteur.run_until(Clock::now() + plan.duration);
         }
         saboteur.heal();
+        wait_for_competition(stage, nodes);
         drain(nodes);
     }
+    check_limits(stage);
     export_history(nodes.port(0), drain(nodes), files.history);
     stop_all(nodes);
     if (plan.database_clock_steps) {

@@ -13,12 +13,14 @@ struct Plan {
     int nodes = 3;
     int workers = 16;
     int clients = 4;
+    int operators = 2;
     std::chrono::seconds duration{15};
     std::uint64_t seed = 1;
 
     // The faults; the seed decides when, and which node they hit.
-    bool kills = true;            // nodes die or are stopped, and start again
-    bool freezes = false;         // nodes also stand still for a while and then go on
+    bool kills = true;  // nodes die or are stopped, and start again
+    // Nodes also stand still for a while and then go on; with `database` also within commits.
+    bool freezes = false;
     bool client_network = false;  // between clients and nodes: lost answers, repeated requests,…
     bool clock_steps = false;     // nodes' wall clocks are set by an hour
     bool database_clock_steps = false;  // the database's, by two; needs `database` with its own
@@ -29,6 +31,9 @@ struct Plan {
     // At the end the nodes are started once more, later by more than this; then they remove jobs
     // that succeeded. Zero: they do not. On PostgreSQL it needs `database` with a clock of its own.
     std::chrono::hours retention{};
+
+    // The healing ends with claims that wait for long and compete for permits.
+    bool competition = false;
 
     // Properties of the store for the checker.
     std::chrono::milliseconds slack{5};   // between a step's time and the moment others see it

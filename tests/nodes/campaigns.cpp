@@ -27,6 +27,7 @@ Setting on_postgres(const std::string& store) {
     setting.plan.nodes = nodes_on_postgres;
     setting.plan.slack = std::chrono::seconds(1);
     setting.plan.clocks = std::chrono::milliseconds(200);
+    setting.plan.competition = true;
     return setting;
 }
 
@@ -35,6 +36,7 @@ Setting on_postgres(const std::string& store) {
 Setting one_node_on_sqlite() {
     Setting setting = on_sqlite();
     setting.plan.retention = shortest_retention;
+    setting.plan.competition = true;
     return setting;
 }
 
@@ -52,8 +54,16 @@ Setting clocks_set_on_sqlite() {
     return setting;
 }
 
+// With a database of its own, so that nodes can stand still in the middle of commits. Answers tell
+// what is certain then; no clock is set.
 Setting three_nodes_on_postgres() {
-    return on_postgres(fresh_database());
+    auto server = std::make_unique<e2e::PostgresServer>();
+    Setting setting = on_postgres(server->url());
+    setting.server = std::move(server);
+    setting.plan.database = setting.server.get();
+    setting.plan.freezes = true;
+    setting.plan.slack = std::chrono::seconds(5);
+    return setting;
 }
 
 // A node that stood still does not know that others took over its work. The times of its steps are

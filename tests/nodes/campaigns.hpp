@@ -18,7 +18,7 @@ struct Setting {
 Setting one_node_on_sqlite();
 Setting bad_network_before_sqlite();
 Setting clocks_set_on_sqlite();
-Setting three_nodes_on_postgres();
+Setting three_nodes_on_postgres();   // that freeze
 Setting database_clock_set();        // of PostgreSQL, under three nodes
 Setting frozen_nodes_on_postgres();  // whose clocks are set, too
 Setting dying_postgres_behind_bad_network();

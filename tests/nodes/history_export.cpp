@@ -72,6 +72,24 @@ void export_gadgets(e2e::Client& http, const std::string& tenant, std::ofstream&
     }
 }
 
+// Every change of a limit, and those that are in force.
+void export_limits(e2e::Client& http, std::ofstream& file) {
+    for (std::int64_t after = 0;;) {
+        const Json page =
+            get(http, "/api/v1/limits/history?limit=1000&after=" + std::to_string(after));
+        const List& changes = e2e::list(page, "events");
+        for (const Json& change : changes) {
+            file << serialize(Fields{{"kind", "limit_change"}, {"change", change}}) << '\n';
+        }
+        if (changes.empty()) break;
+        after = e2e::number(page, "next_after");
+    }
+    const Json limits = get(http, "/api/v1/limits");
+    for (const Json& limit : e2e::list(limits, "limits")) {
+        file << serialize(Fields{{"kind", "limit"}, {"limit", limit}}) << '\n';
+    }
+}
+
 }  // namespace
 
 List all_jobs(std::uint16_t port) {
@@ -100,6 +118,7 @@ void export_history(std::uint16_t port, const List& jobs, const std::filesystem:
         export_pages(http, text(job, "id"), "log", file);
     }
     for (const char* tenant : tenants) export_gadgets(http, tenant, file);
+    export_limits(http, file);
     file.close();
     if (!file) throw std::runtime_error("cannot write " + path.string());
 }

@@ -25,7 +25,8 @@ Saboteur::Saboteur(Stage& stage, const Plan& plan)
     };
     allow(plan.kills, &Saboteur::kill_some, 3);
     allow(plan.freezes, &Saboteur::freeze_one, 1);
-    allow(plan.freezes && plan.database_network, &Saboteur::freeze_in_commit, 2);
+    allow(plan.freezes && plan.database != nullptr, &Saboteur::freeze_in_commit,
+          plan.database_network ? 2 : 1);
     allow(plan.client_network, &Saboteur::disturb_clients, 4);
     allow(plan.database_network, &Saboteur::disturb_database_links, 3);
     allow(plan.database_crashes, &Saboteur::crash_database, 2);
@@ -50,6 +51,12 @@ void Saboteur::heal() {
         }
     }
     start_all();
+    for (int node = 0; node < nodes_.count(); ++node) {
+        FaultProxy* network = nodes_.client_network(node);
+        if (network == nullptr) continue;
+        note("network to clients: cut", {{"node", node}});
+        network->cut();
+    }
 }
 
 void Saboteur::kill_some() {
@@ -89,7 +96,8 @@ void Saboteur::freeze_one() {
 }
 
 // The node has locked the rows that it is about to write, and the database waits for the rest of
-// its message. Now and then for so long that the other nodes take the locks away from it.
+// its message. Now and then for so long that the other nodes take the locks away from it, and not
+// for as long as an answer may take.
 void Saboteur::freeze_in_commit() {
     const int node = any_node();
     FaultProxy* network = nodes_.database_network(node);
@@ -99,7 +107,7 @@ void Saboteur::freeze_in_commit() {
     if (network->holds()) {
         note("freeze in a commit", {{"node", node}});
         nodes_.freeze(node);
-        std::this_thread::sleep_for(Millis(dice_.one_in(3) ? 10'000 : 200 + dice_.below(3000)));
+        std::this_thread::sleep_for(Millis(dice_.one_in(3) ? 8500 : 200 + dice_.below(3000)));
         nodes_.thaw(node);
         note("thaw", {{"node", node}});
     }

@@ -15,7 +15,8 @@ class Saboteur {
 
     void run_until(std::chrono::steady_clock::time_point end);
 
-    // Everything is up, and the clocks show a time at which all delayed jobs are due.
+    // Everything is up, no connection repeats requests any more, and the clocks show a time at
+    // which all delayed jobs are due.
     void heal();
 
   private:

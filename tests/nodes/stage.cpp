@@ -72,6 +72,7 @@ Fields new_job(Stage& stage, Dice& dice, const std::string& tenant, const std::s
         job["entity_type"] = gadget_kind;
         job["entity_id"] = "gadget-" + std::to_string(dice.below(gadgets));
     }
+    if (dice.percent(60)) job["source"] = any_source(dice);
     add_waits(job, stage, dice, tenant);
     return job;
 }

@@ -14,6 +14,7 @@ using simulation::Dice;
 
 constexpr std::uint64_t seeds_of_workers = 500;  // apart from those of clients
 constexpr int longest_run_ms = 200;
+constexpr int patience_ms = 6000;
 
 // A lease that a worker holds.
 struct Held {
@@ -73,8 +74,9 @@ class Worker {
 
 std::vector<Held> Worker::claim() {
     const int term = 1000 + dice_.below(2000);
-    const int limit = 1 + dice_.below(5);
-    const int wait = dice_.below(1500);
+    const bool is_patient = stage_.claims_are_patient;
+    const int limit = is_patient ? 1 : 1 + dice_.below(5);
+    const int wait = is_patient ? patience_ms : dice_.below(1500);
     const Answer answer = caller_.once(
         {.op = "claim",
          .args = {{"worker", worker_id()}, {"limit", limit}, {"lease_ms", term}, {"wait_ms", wait}},

@@ -100,11 +100,24 @@ void World::undo_unseen_step() {
     clock_off_ = around_.database_clock.slewed() - around_.database_clock.ahead();
 }
 
+// Looks between the runs of a lone committer: it must know by itself when a job may run.
+Task<void> World::watch_the_time() {
+    constexpr Duration commit_at_most = 50ms;
+    while (is_alone()) {
+        co_await timeline_.sleep(1ms * clock_dice_.below(500));
+        Node& node = *nodes_.front();
+        if (!node.is_up() || node.is_busy()) continue;
+        checker_.limits().set_time(node.now() - commit_at_most);
+        check_waiting(node, node.now() - commit_at_most);
+    }
+}
+
 // Every other second the nodes of a shared store look for work, since hints may be lost.
 Task<void> World::tick() {
     if (is_alone()) co_return;
     for (;;) {
         co_await timeline_.sleep(2s);
+        check_patience();
         std::vector<Readied> ready;
         for (const Depth& depth :
              around_.disk.open(1000, timeline_.now())->begin()->leases().depths()) {

@@ -4,11 +4,10 @@
 #include <set>
 
 #include "application/audit/verify_history.hpp"
+#include "simulation/lease_ends.hpp"
 
 namespace sluice::simulation {
 namespace {
-
-constexpr Duration clocks_differ_by = std::chrono::milliseconds(100);
 
 using HeldKey = std::pair<std::string, std::string>;  // tenant, key
 
@@ -30,7 +29,8 @@ void Checker::look_at(std::vector<JobId> touched, std::optional<Timestamp> cutof
     for (std::size_t i = 0; i < found.size(); ++i) {  // there are also ids of entities
         if (!found[i] && records_.contains(touched[i])) note_removal(touched[i], cutoff);
     }
-    if (leases_changed_) {
+    if (leases_changed_ || !started_.empty()) {
+        limits_.started(std::exchange(started_, {}), leases());
         check_keys();
         check_sites();
         entity_chains_.look_at(reader_->entities());
@@ -49,6 +49,7 @@ void Checker::look_at_all(std::optional<Timestamp> cutoff) {
     });
     look_at(std::move(ids), cutoff);
     for (const JobId id : missing) note_removal(id, cutoff);
+    if (leases_changed_) limits_.set_leases(leases());
     if (cutoff) note_what_is_kept(*cutoff);
 }
 
@@ -64,6 +65,8 @@ void Checker::note_removal(JobId id, std::optional<Timestamp> cutoff) {
     coverage_.removal(record.job.now.state);
     if (record.settled) return;
     record.settled = true;  // its lease was closed in the run that removed it
+    leases_changed_ = true;
+    leases_changed_ = true;
     open_.erase(id);
     ++settled_;
 }
@@ -127,7 +130,8 @@ void Checker::read_events(Record& record, const Job& job) {
         return;
     }
     bool first = true;
-    for (const Event& event : reader_->events(job.spec->id, record.seq, 10'000)) {
+    const std::vector<Event> events = reader_->events(job.spec->id, record.seq, 10'000);
+    for (const Event& event : events) {
         demand(event.seq == record.seq + 1, job, ": a gap in its events");
         read_lines(record, job, event.log_seq);
         demand(event.hash == chain_hash(record.hash, event,
@@ -135,6 +139,10 @@ void Checker::read_events(Record& record, const Job& job) {
                job, ": a broken chain");
         if (event.log_seq > 0) coverage_.chain("an event covers lines");
         read_event(record, event, first);
+        const bool is_kept =
+            job.lease || (&event != &events.back() && events.back().step == Step::lease_closed);
+        const char* const way = how_it_closes_its_lease(event, *record.state, is_kept);
+        if (way != nullptr) limits_.returned(lane_of(job.spec), way);
         record.seq = event.seq;
         record.hash = event.hash;
         first = false;
@@ -149,6 +157,7 @@ void Checker::read_event(Record& record, const Event& event, bool first) {
     if (event.step == Step::submitted) {
         demand(event.seq == 1 && event.to == JobState::queued, job,
                ": submitted, but not at the start");
+        limits_.submitted(job.spec);
     } else if (event.step == Step::lease_closed) {
         demand(record.state && is_final(*record.state), job,
                ": its lease is closed before it ended");
@@ -176,6 +185,7 @@ void Checker::read_claim(Record& record, const Event& event, bool first) {
     demand(event.lease && *event.lease > record.token, record.job, ": tokens do not increase");
     record.token = *event.lease;
     ++record.claims;
+    started_.push_back(lane_of(spec));
     // A job without a delay is not kept waiting by a clock that was set back.
     const bool at_once = spec.run_after <= spec.created_at;
     demand(at_once || record.claims > 1 || event.at >= spec.run_after, record.job,
@@ -187,12 +197,34 @@ void Checker::read_claim(Record& record, const Event& event, bool first) {
     }
     for (const JobId id : spec.depends_on) {
         const std::optional<Job> dependency = reader_->find_one(id);
+        // Both may have happened since the last look: the end of the job, which needs its
+        // dependency no longer, and the removal of that.
+        if (!dependency && is_final(reader_->find_one(spec.id)->now.state)) continue;
         demand(dependency && is_final(dependency->now.state), record.job,
                ": claimed before its dependency had ended");
         demand(dependency->now.state == JobState::succeeded ||
                    spec.on_dependency_failure == OnDependencyFailure::run,
                record.job, ": claimed though its dependency had failed");
     }
+}
+
+LimitModel::Leases Checker::leases() const {
+    LimitModel::Leases leases;
+    for (const JobId id : leased()) ++leases[lane_of(records_.at(id).job.spec)];
+    return leases;
+}
+
+std::vector<JobId> Checker::leased() const {
+    std::vector<JobId> found;
+    for (const JobId id : open_) {
+        if (records_.at(id).job.lease) found.push_back(id);
+    }
+    return found;
+}
+
+void Checker::read_rules() {
+    limits_.read(reader_->entities());
+    limits_.set_leases(leases());
 }
 
 void Checker::read_lines(Record& record, const Job& job, std::int64_t last) {
@@ -258,7 +290,7 @@ bool Checker::may_run(const JobSpec& spec) const {
                        [&](JobId id) { return is_final(records_.at(id).job.now.state); });
 }
 
-const Job* Checker::first_claimable(const ClaimFilter& filter, Timestamp now) const {
+const Job* Checker::first_claimable(const ClaimFilter& filter, Timestamp now, bool or_perhaps) {
     std::set<HeldKey> held;
     for (const JobId id : open_) {
         const Job& job = records_.at(id).job;
@@ -279,7 +311,10 @@ const Job* Checker::first_claimable(const ClaimFilter& filter, Timestamp now) co
             })) {
             continue;
         }
-        if (!best || job.spec->priority > best->spec->priority) best = &job;
+        if (best && job.spec->priority <= best->spec->priority) continue;
+        const LimitModel::Answer permitted = limits_.may_start(lane_of(job.spec));
+        if (permitted == LimitModel::Answer::no) continue;
+        if (permitted == LimitModel::Answer::yes || or_perhaps) best = &job;
     }
     return best;
 }

@@ -12,8 +12,12 @@
 #include "domain/jobs/lane.hpp"
 #include "simulation/coverage.hpp"
 #include "simulation/entity_chains.hpp"
+#include "simulation/limit_model.hpp"
 
 namespace sluice::simulation {
+
+// Those of nodes.
+inline constexpr Duration clocks_differ_by = std::chrono::milliseconds(100);
 
 // Something that must never happen has happened.
 class Violation : public std::runtime_error {
@@ -41,7 +45,8 @@ void demand(bool holds, const Parts&... parts) {
 // entities move with their jobs, and every hash is that of the fields it covers.
 class Checker {
   public:
-    explicit Checker(Coverage& coverage) : coverage_(coverage), entity_chains_(coverage) {}
+    explicit Checker(Coverage& coverage)
+        : coverage_(coverage), entity_chains_(coverage), limits_(coverage) {}
 
     // Whether the times of a job's events do not fall, except for the differences of nodes' clocks.
     void expect_times_in_order(bool expected) { times_in_order_ = expected; }
@@ -60,14 +65,20 @@ class Checker {
     // The job, or its last state before it was removed; nothing when there never was one.
     std::optional<Job> last_seen(JobId id);
 
-    // The first job in order that the filter accepts and that could be claimed at `now`.
-    const Job* first_claimable(const ClaimFilter& filter, Timestamp now) const;
+    // Which jobs may run now. A rule that was changed must be read before the jobs are looked at.
+    LimitModel& limits() { return limits_; }
+    void read_rules();
+
+    // The first job in order that the filter accepts and that could be claimed at `now`. One that
+    // rules perhaps hold back counts if `or_perhaps`.
+    const Job* first_claimable(const ClaimFilter& filter, Timestamp now, bool or_perhaps);
 
     // A job whose lease, or deadline, has been over for longer than that.
     const Job* overdue(Timestamp now, Duration patience) const;
 
     // Whether every job has ended and its lease is closed.
     bool all_settled() const { return settled_ == records_.size(); }
+    std::vector<JobId> leased() const;
     std::size_t jobs() const { return records_.size(); }
     std::string open_jobs() const;
 
@@ -100,6 +111,7 @@ class Checker {
     void read_events(Record& record, const Job& job);
     void read_event(Record& record, const Event& event, bool first);
     void read_claim(Record& record, const Event& event, bool first);
+    LimitModel::Leases leases() const;
     // Reads the job's lines up to `last`.
     void read_lines(Record& record, const Job& job, std::int64_t last);
     void check_shape(const Record& record, const Job& job);
@@ -109,6 +121,8 @@ class Checker {
 
     Coverage& coverage_;
     EntityChains entity_chains_;
+    LimitModel limits_;
+    std::vector<Lane> started_;  // since the last look
     std::unique_ptr<JobReader> reader_;
     std::map<JobId, Record> records_;
     std::set<JobId> open_;

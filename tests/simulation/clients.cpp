@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "application/entities/entity_requests.hpp"
+#include "simulation/names.hpp"
 #include "simulation/world.hpp"
 
 // Requests of clients: submit, submit again, cancel, replay, explain, reset sites, and requests
@@ -9,8 +10,6 @@ namespace sluice::simulation {
 namespace {
 
 using namespace std::chrono_literals;
-
-const std::vector<std::string> tenants{"acme", "umbrella"};
 
 const std::string& other_than(const std::string& tenant) {
     return tenant == tenants[0] ? tenants[1] : tenants[0];
@@ -72,6 +71,7 @@ JobSpec World::new_spec(const std::string& tenant) {
         if (dice_.one_in(2)) made.type = site_job_type;
     }
     if (dice_.one_in(5)) made.labels = {"gpu"};
+    if (has_limits_) made.source = limit_dice_.pick(sources);
     if (dice_.one_in(2)) made.on_dependency_failure = OnDependencyFailure::run;
     made.correlation_id = "ref-" + std::to_string(++references_);
     made.payload = "\"" + made.correlation_id + "\"";
@@ -125,7 +125,8 @@ Task<void> World::submit(const std::string& tenant) {
             if (!has_key || !dice_.one_in(8)) break;
         } else if (reply.answer && !is_passing(reply.answer->error().code)) {
             const ErrorCode code = reply.answer->error().code;
-            demand(code == ErrorCode::invalid || code == ErrorCode::resource_failed,
+            const bool is_blocked = has_limits_ && code == ErrorCode::forbidden;
+            demand(is_blocked || code == ErrorCode::invalid || code == ErrorCode::resource_failed,
                    reply.answer->error().message);
             break;
         }

@@ -52,6 +52,7 @@ constexpr auto all_rows = std::to_array<const char*>({
     "refused: cancel, unavailable",
     "refused: cancel, store_full",
     "refused: replay, conflict",
+    "refused: replay, forbidden",
     "refused: replay, not_found",
     "refused: replay, resource_failed",
     "refused: replay, unavailable",
@@ -63,6 +64,22 @@ constexpr auto all_rows = std::to_array<const char*>({
     "refused: reset, resource_not_failed",
     "refused: reset, unavailable",
     "refused: reset, store_full",
+    "refused: submit, forbidden",
+    "refused: put rule, conflict",
+    "refused: put rule, not_found",
+    "refused: put rule, invalid",
+    "refused: put rule, unavailable",
+    "refused: put rule, store_full",
+    "refused: lift rule, unavailable",
+    "refused: lift rule, store_full",
+    "refused: set profile, unavailable",
+    "refused: set profile, store_full",
+    "refused: release lease, conflict",
+    "refused: release lease, not_found",
+    "refused: release lease, unavailable",
+    "refused: release lease, store_full",
+    "refused: can start, unavailable",
+    "refused: can start, store_full",
     "no answer: submit",
     "no answer: claim",
     "no answer: heartbeat",
@@ -73,6 +90,11 @@ constexpr auto all_rows = std::to_array<const char*>({
     "no answer: replay",
     "no answer: explain",
     "no answer: reset",
+    "no answer: put rule",
+    "no answer: lift rule",
+    "no answer: set profile",
+    "no answer: release lease",
+    "no answer: can start",
     "fault: request lost",
     "fault: request repeated",
     "fault: answer lost",
@@ -109,6 +131,55 @@ constexpr auto all_rows = std::to_array<const char*>({
     "removed: timed_out",
     "kept: an open job depends on it",
     "kept: a key stands for it",
+    "rule: maintenance of all",
+    "rule: maintenance of a tenant",
+    "rule: block",
+    "rule: throttle",
+    "rule: limit",
+    "rule: quota of a tenant",
+    "rule: quota of a tenant and a type",
+    "rule: quota of every tenant",
+    "rule: quota of every tenant and a type",
+    "rule: quota of a profile",
+    "rule: quota of a profile and a type",
+    "rule: one meter for all",
+    "rule: counted by tenant",
+    "rule: counted by type",
+    "rule: counted by queue",
+    "rule: counted by source",
+    "rule: for a beginning of types",
+    "rule: for a beginning of tenants",
+    "rule: for a queue",
+    "rule: for a source",
+    "rule: with max_active",
+    "rule: with a rate",
+    "rule: with starts in an hour",
+    "rule: paused",
+    "rule: with an end",
+    "rule: quota with an end",
+    "verdict: maintenance",
+    "verdict: tenant_blocked",
+    "verdict: paused",
+    "verdict: rate_limit",
+    "verdict: quota",
+    "verdict: throttle",
+    "verdict: limit",
+    "permit back: succeeded",
+    "permit back: failed",
+    "permit back: failed, and is retried",
+    "permit back: canceled by its worker",
+    "permit back: timed out by its worker",
+    "permit back: handed back",
+    "permit back: lease lost",
+    "permit back: lease lost at the last attempt",
+    "permit back: silent after its deadline, and is retried",
+    "permit back: released by an operator",
+    "permit back: released at the last attempt",
+    "permit back: canceled, and its worker stopped",
+    "permit back: timed out, and its worker stopped",
+    "permit back: ended, and handed back",
+    "permit back: ended, and lease lost",
+    "permit back: ended, and released by an operator",
     "chain: an event covers lines",
     "chain: an entity's event",
 });
@@ -120,6 +191,7 @@ const char* name_of(ErrorCode code) {
         case ErrorCode::too_large: return "too_large";
         case ErrorCode::not_found: return "not_found";
         case ErrorCode::conflict: return "conflict";
+        case ErrorCode::changed_meanwhile: return "changed_meanwhile";
         case ErrorCode::lease_lost: return "lease_lost";
         case ErrorCode::idempotency_mismatch: return "idempotency_mismatch";
         case ErrorCode::forbidden: return "forbidden";
@@ -175,6 +247,18 @@ void Coverage::kept(std::string_view what) {
 
 void Coverage::chain(std::string_view what) {
     hit(fmt::format("chain: {}", what));
+}
+
+void Coverage::rule(std::string_view shape) {
+    hit(fmt::format("rule: {}", shape));
+}
+
+void Coverage::verdict(std::string_view code) {
+    hit(fmt::format("verdict: {}", code));
+}
+
+void Coverage::permit_back(std::string_view way) {
+    hit(fmt::format("permit back: {}", way));
 }
 
 void Coverage::add(const Coverage& other) {

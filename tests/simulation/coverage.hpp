@@ -23,8 +23,11 @@ class Coverage {
     void no_answer(std::string_view command);
     void fault(std::string_view what);
     void removal(JobState outcome);
-    void kept(std::string_view what);   // a job old enough to be removed, and needed
-    void chain(std::string_view what);  // a hash that was computed anew, and is right
+    void kept(std::string_view what);        // a job old enough to be removed, and needed
+    void chain(std::string_view what);       // a hash that was computed anew, and is right
+    void rule(std::string_view shape);       // one about what may run came into force
+    void verdict(std::string_view code);     // by which rules held a job back
+    void permit_back(std::string_view way);  // with its lease
 
     void add(const Coverage& other);
 

@@ -16,9 +16,11 @@ void EntityChains::look_at(EntityReader& reader) {
         const auto [place, is_new] = ends_.try_emplace(entity.key);
         End& end = place->second;
         if (is_new) end.hash = genesis(entity);
+        if (entity == end.seen) continue;
         read_events(reader, entity, end);
         demand(entity.head == end.hash, to_text(entity.key), ": its head is not its last event");
         demand(entity.seal == seal_of(entity), to_text(entity.key), ": its seal is another's");
+        end.seen = entity;
     }
 }
 

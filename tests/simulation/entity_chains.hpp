@@ -22,6 +22,7 @@ class EntityChains {
         std::int64_t seq = 0;
         Digest hash{};
         std::string state{};
+        std::optional<Entity> seen{};  // and found in order
     };
     void read_events(EntityReader& reader, const Entity& entity, End& end);
 

@@ -33,9 +33,9 @@ bool depends_on(const JobSpec& spec, JobId id) {
 bool is_as_wanted(const JobSpec& wanted, const JobSpec& accepted) {
     return accepted.payload == wanted.payload && accepted.tenant == wanted.tenant &&
            accepted.queue == wanted.queue && accepted.type == wanted.type &&
-           accepted.priority == wanted.priority && accepted.labels == wanted.labels &&
-           accepted.run_after >= wanted.run_after && accepted.timeout == wanted.timeout &&
-           accepted.max_attempts == wanted.max_attempts &&
+           accepted.source == wanted.source && accepted.priority == wanted.priority &&
+           accepted.labels == wanted.labels && accepted.run_after >= wanted.run_after &&
+           accepted.timeout == wanted.timeout && accepted.max_attempts == wanted.max_attempts &&
            accepted.retry_on_timeout == wanted.retry_on_timeout &&
            accepted.site_id == wanted.site_id && accepted.exclusive_keys == wanted.exclusive_keys &&
            accepted.on_dependency_failure == wanted.on_dependency_failure &&
@@ -110,6 +110,7 @@ std::size_t Ledger::claimed(const ClaimJobs& claim, const Job& job, Timestamp as
     holding.term = claim.term;
     holding.heard = heard;
     holding.alive_until = asked + certain_part(claim.term);
+    if (released_.contains(lease.job)) holding.alive_until = asked;
     check_alone(holding, asked, heard);
     LeaseToken& newest = newest_[lease.job];
     newest = std::max(newest, lease.token);
@@ -140,6 +141,13 @@ void Ledger::wrote(const Holding& holding, Timestamp asked) const {
            " spoke though another has its job");
 }
 
+void Ledger::may_be_released(JobId job) {
+    released_.insert(job);
+    for (Holding& holding : holdings_) {
+        if (holding.lease.job == job) holding.alive_until = Timestamp::min();
+    }
+}
+
 // A heartbeat under way may make the lease shorter at any time from now on, whether it is answered
 // or not. A longer term is not counted on: an earlier heartbeat may be late.
 void Ledger::may_shorten(Holding& holding, const Heartbeat& said, Timestamp asked) {
@@ -156,6 +164,7 @@ void Ledger::logged(const Holding& holding, const AppendLogs& said, Timestamp as
 void Ledger::extended(Holding& holding, const Extended& answer, Timestamp asked) {
     wrote(holding, asked);
     if (answer.stop_requested) return;  // it may be the last term, which is not extended
+    if (released_.contains(holding.lease.job)) return;
     holding.alive_until = asked + certain_part(holding.term);
 }
 

@@ -49,6 +49,8 @@ class Ledger {
     std::size_t claimed(const ClaimJobs& claim, const Job& job, Timestamp asked, Timestamp heard);
     Holding& holding(std::size_t place) { return holdings_[place]; }
     void speaks(Holding& holding) const;
+    // From now on an operator's request may take the job away from its worker at any time.
+    void may_be_released(JobId job);
     static void may_shorten(Holding& holding, const Heartbeat& said, Timestamp asked);
     void extended(Holding& holding, const Extended& answer, Timestamp asked);
     void wrote(const Holding& holding, Timestamp asked) const;
@@ -92,6 +94,7 @@ class Ledger {
     std::map<JobId, std::string> results_;
     std::deque<Holding> holdings_;
     std::map<JobId, LeaseToken> newest_;
+    std::set<JobId> released_;  // no lease of these is certain
     std::vector<Sent> sent_;
     Timestamp full_since_{};
     const std::set<JobId>* removed_ = nullptr;

@@ -245,11 +245,11 @@ void Node::finish(std::size_t place, const std::shared_ptr<Batch>& answers) {
 }
 
 // When the engine has work of its own. The node's clock may run a little faster or slower than
-// time, so it looks again when it was too early.
+// time, so it looks again when it was too early, and each second, so that it is not much too late.
 void Node::set_alarm(std::size_t place) {
     const Timestamp due = committers_[place]->engine.next_due();
     if (due == never) return;
-    const Duration left = std::max<Duration>(due - clock_->now(), 0us);
+    const Duration left = std::clamp<Duration>(due - clock_->now(), 0us, 1s);
     const std::uint64_t alarm = ++committers_[place]->alarm;
     around_.timeline.after(left, [this, place, alarm, life = life_] {
         if (life != life_ || committers_[place]->alarm != alarm || committers_[place]->busy) return;

@@ -21,11 +21,20 @@ World::World(Disk& disk, WorldOptions options)
       weather_(options.calm ? Weather::calm() : Weather::drawn_by(dice_)),
       checker_(coverage_),
       clock_dice_(~options.seed),
-      around_{timeline_, dice_, weather_, disk, coverage_, *this, [this] {
-                  return timeline_.now() + clock_off_;
-              }} {
+      around_{timeline_,
+              dice_,
+              weather_,
+              disk,
+              coverage_,
+              *this,
+              [this] { return timeline_.now() + clock_off_; }},
+      limit_dice_(options.seed * 0x9E3779B97F4A7C15u + 1),
+      has_limits_(limit_dice_.below(4) != 0) {
     if (disk.is_shared()) checker_.use(disk.reader());
     const int nodes = disk.is_shared() && !options.calm ? 1 + dice_.below(3) : 1;
+    // While nodes follow a database's clock that was set, each may be off by 300 ms.
+    const Duration nodes_differ_by = weather_.clock_steps == 0 ? clocks_differ_by : 700ms;
+    checker_.limits().let_clocks_differ_by(nodes > 1 ? nodes_differ_by : Duration{});
     const int committers = disk.is_shared() && !options.calm ? 1 + dice_.below(2) : 1;
     // Nodes that share a database go on evenly when its clock is set. A single node goes by its
     // machine's clock: when it starts after that was set, its store gives all leases a new term.
@@ -46,6 +55,8 @@ World::World(Disk& disk, WorldOptions options)
     actors_.push_back(fill_the_disk());
     actors_.push_back(set_clocks());
     actors_.push_back(tick());
+    actors_.push_back(watch_the_time());
+    if (has_limits_) actors_.push_back(operate());
     if (disk.is_shared()) actors_.push_back(keep_time());
 }
 
@@ -78,6 +89,7 @@ void World::heal() {
         if (timeline_.step(end)) continue;
         throw Violation("not everything has finished: " + checker_.open_jobs());
     }
+    if (has_limits_) audit_the_end();
 }
 
 // Jobs that ended before this may have been removed by now.
@@ -100,8 +112,10 @@ void World::before(Node& node, Batch& batch) {
                        batch.claims.front().items.front().limit == 1 && node.parked().empty() &&
                        std::min(node.next_due(), batch.look_at) > node.now();
     if (!alone) return;
-    const Job* first =
-        checker_.first_claimable(batch.claims.front().items.front().filter, node.now());
+    checker_.limits().set_time(node.now());
+    const ClaimFilter& filter = batch.claims.front().items.front().filter;
+    const Job* first = checker_.first_claimable(filter, node.now(), false);
+    if (first != checker_.first_claimable(filter, node.now(), true)) return;  // it is not certain
     if (first != nullptr && moves_site(first->spec)) return;  // its site may not allow it
     expected_ = first == nullptr ? JobId{} : first->spec->id;
 }
@@ -124,21 +138,32 @@ void World::check_order(Batch& batch) {
     }
 }
 
-void World::after(Node& node, Batch& batch, const Engine::Ran& ran) {
-    if (ran.counts.has_failed()) {
-        trouble();
-        expected_.reset();
-        return checker_.look_at_all(last_removal());  // its writes are unknown
-    }
-    if (ran.counts.space != StoreSpace::ample) trouble();  // leases may wait for their time
-    if (++looks_ % 32 == 0) {
+// When the run has failed, its writes are unknown.
+void World::look_at(Node& node, const Batch& batch, const Engine::Ran& ran) {
+    checker_.limits().set_time(node.now());
+    const auto& duties = ran.counts.duties;
+    const bool may_have_lifted = std::any_of(duties.begin(), duties.end(), [](const DutyRun& run) {
+        return run.duty == duty::ended_rules.name;
+    });
+    if (may_have_lifted || !batch.limit_changes.empty()) checker_.read_rules();
+    if (ran.counts.has_failed() || ++looks_ % 32 == 0) {
         checker_.look_at_all(last_removal());
     } else {
         checker_.look_at(ran.touched, last_removal());
     }
+}
+
+void World::after(Node& node, Batch& batch, const Engine::Ran& ran) {
+    look_at(node, batch, ran);
+    if (ran.counts.has_failed()) {
+        trouble();
+        return expected_.reset();
+    }
+    if (ran.counts.space != StoreSpace::ample) trouble();  // leases may wait for their time
+    check_answers(batch);
     check_order(batch);
     announce(node, ran.news);
-    check_waiting(node);
+    check_waiting(node, node.now());
     const bool was_calm = timeline_.now() > last_trouble_ + 15s;
     if (!was_calm) return;
     // Heartbeats leave no events, so a job that looks overdue is read again.
@@ -150,14 +175,35 @@ void World::after(Node& node, Batch& batch, const Engine::Ran& ran) {
 }
 
 // With only one committer, no change that it does not know can make a job claimable.
-void World::check_waiting(Node& node) {
+void World::check_waiting(Node& node, Timestamp now) {
     const bool was_calm = timeline_.now() > last_trouble_ + 2s;  // after a failure it waits a while
-    if (!is_alone() || !was_calm) return;
+    // After a lift of its own the engine looks at waiting claims in its next turn, which comes at
+    // once.
+    const bool is_to_look = node.next_due() <= now;
+    if (!is_alone() || !was_calm || is_to_look) return;
     demand(node.waiting_claims() == node.parked().size(), "a waiting claim was lost");
     for (const auto& [ticket, filter] : node.parked()) {
-        const Job* job = checker_.first_claimable(filter, node.now());
+        const Job* job = checker_.first_claimable(filter, now, false);
         demand(job == nullptr || moves_site(job->spec),
                "a claim waits for what can be claimed: ", job ? describe(*job) : "");
+    }
+}
+
+// Hints may be lost, but only until the nodes look for work the next time.
+void World::check_patience() {
+    constexpr int looks_max = 3;
+    const bool was_calm = timeline_.now() > last_trouble_ + 2s * looks_max;
+    const auto before = std::exchange(overlooked_, {});
+    if (!was_calm) return;
+    for (const auto& node : nodes_) {
+        for (const auto& [ticket, filter] : node->parked()) {
+            const Job* job = checker_.first_claimable(filter, node->now(), false);
+            if (job == nullptr || moves_site(job->spec)) continue;
+            const auto known = before.find(job->spec->id);
+            const int looks = known == before.end() ? 1 : known->second + 1;
+            demand(looks < looks_max, "a claim waits for long for what can be claimed: ", *job);
+            overlooked_[job->spec->id] = looks;
+        }
     }
 }
 
@@ -177,7 +223,9 @@ void World::announce(const Node& from, const Announcement& news) {
 void World::died(Node& node) {
     expected_.reset();
     trouble();
+    checker_.limits().set_time(node.now());
     if (around_.disk.is_shared()) {
+        if (has_limits_) checker_.read_rules();
         checker_.look_at_all(last_removal());
         undo_unseen_step();
     }
@@ -201,9 +249,12 @@ void World::restart_later(Node& node) {
 
 void World::booted(Node& node) {
     trouble();
+    if (has_limits_) audit(node);
     if (around_.disk.is_shared()) return check_time(node);
     checker_.use(around_.disk.reader());
+    if (has_limits_) checker_.read_rules();
     checker_.look_at_all(last_removal());
+    checker_.limits().set_time(node.now());
 }
 
 Digest World::hash() {

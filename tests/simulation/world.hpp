@@ -72,7 +72,9 @@ class World : private Onlooker {
     void is_slow() override { trouble(); }
     void died(Node& node) override;
     void booted(Node& node) override;
-    void check_waiting(Node& node);
+    void look_at(Node& node, const Batch& batch, const Engine::Ran& ran);
+    void check_waiting(Node& node, Timestamp now);
+    void check_patience();
     void check_order(Batch& batch);
     void announce(const Node& from, const Announcement& news);
     void trouble() { last_trouble_ = timeline_.now(); }
@@ -86,10 +88,28 @@ class World : private Onlooker {
     template <class Answer>
     void note(const char* what, const std::optional<Result<Answer>>& answer);
 
+    // ── operators.cpp ──
+    Task<void> operate();
+    Task<void> one_change();
+    Task<void> change_rules(const char* what, ChangeLimits change);
+    Task<void> put(LimitRule rule);
+    Task<void> lift(LimitRule rule);
+    Task<void> set_profile();
+    Task<void> release_lease();
+    Task<void> ask_start();
+    Task<void> lift_for_the_end();
+    Timestamp end_within(int seconds);
+    LimitRule new_rule();
+    LimitRule new_pause();
+    void audit(Node& node);
+    void audit_the_end();
+    void check_answers(const Batch& batch);
+
     // ── calamities.cpp ──
     Task<void> kill_nodes();
     Task<void> fill_the_disk();
     Task<void> set_clocks();
+    Task<void> watch_the_time();
     Task<void> tick();
     Task<void> keep_time();
     bool is_late_look(const Node& node);
@@ -165,6 +185,13 @@ class World : private Onlooker {
     std::list<Task<void>> actors_;
 
     Timestamp last_trouble_{};
+    std::map<JobId, int> overlooked_;  // jobs that waiting claims could get, and for how many looks
+    // Rules about what may run are drawn apart.
+    Dice limit_dice_;
+    const bool has_limits_;
+    int changes_ = 0;        // of rules, asked for
+    std::set<int> audited_;  // nodes that have told what their meters are
+
     std::optional<JobId> expected_;  // the job that the claim that runs alone must get; zero: none
     int sites_ = 0;
     int references_ = 0;
@@ -289,6 +316,10 @@ void World::note(const char* what, const std::optional<Result<Answer>>& answer) 
         for (const Job& job : **answer) text += ' ' + to_text(lease_of(job));
     } else if constexpr (std::is_same_v<Answer, Explanation>) {
         for (const Reason& reason : (*answer)->reasons) text += ' ' + reason.code + reason.detail;
+    } else if constexpr (std::is_same_v<Answer, StartNow>) {
+        for (const HeldBy& held : (*answer)->held_by) text += ' ' + held.code + held.detail;
+    } else if constexpr (std::is_same_v<Answer, LimitAnswer>) {
+        for (const LimitRule& rule : (*answer)->rules) text += ' ' + rule.id + rule.reason;
     } else if constexpr (std::is_same_v<Answer, Appended>) {
         text += ' ' + std::to_string((*answer)->last_seq);
     }
