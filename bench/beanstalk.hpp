@@ -22,7 +22,7 @@ class Beanstalk {
   public:
     explicit Beanstalk(const BeanstalkPlan& plan)
         : plan_(plan), window_({.engines = {plan.server_pid}}) {
-        const std::string job = job_body("bench");
+        const std::string job = job_body({});
         for (std::size_t i = 0; i < plan_.depth; ++i) {
             puts_ += "put 100 0 60 " + std::to_string(job.size()) + "\r\n" + job + "\r\n";
             reserves_ += "reserve-with-timeout 0\r\n";

@@ -25,7 +25,8 @@ struct Plan {
     std::vector<Step> steps{};
     std::vector<int> ports{};  // of the nodes; connections take turns
     Servers servers{};
-    std::string queue{"bench"};
+    JobNames names{};
+    std::size_t tenants = 0;  // given: each turn of the steps is for the next of so many tenants
     std::size_t connections = 1;
     std::size_t batch = 1;  // jobs in one request
     Seconds warm_up{0};     // not measured
@@ -38,11 +39,13 @@ struct Plan {
 
 class ClosedLoop {
   public:
-    explicit ClosedLoop(Plan plan)
-        : plan_(std::move(plan)),
-          submit_text_(submit_text(plan_.queue, plan_.batch)),
-          claim_text_(claim_text(plan_.queue, plan_.batch, plan_.wait_ms)),
-          window_(plan_.servers) {
+    explicit ClosedLoop(Plan plan) : plan_(std::move(plan)), window_(plan_.servers) {
+        for (std::size_t i = 0; i < std::max<std::size_t>(plan_.tenants, 1); ++i) {
+            JobNames names = plan_.names;
+            if (plan_.tenants > 0) names.tenant = tenant_name(i);
+            texts_.push_back(
+                {submit_text(names, plan_.batch), claim_text(names, plan_.batch, plan_.wait_ms)});
+        }
         for (std::uint32_t i = 0; i < plan_.connections; ++i) {
             const int port = plan_.ports[i % plan_.ports.size()];
             clients_.push_back(std::make_unique<Client>(poller_, i, port));
@@ -80,6 +83,11 @@ class ClosedLoop {
     }
 
   private:
+    struct Texts {
+        std::string submit;
+        std::string claim;
+    };
+
     struct Client {
         Client(Poller& poller, std::uint32_t place, int port)
             : connection(poller, place, port), deploy(place) {}
@@ -88,6 +96,7 @@ class ClosedLoop {
         DeployTexts deploy;
         AnswerReader reader{};
         std::size_t step = 0;
+        const Texts* texts = nullptr;
         TimePoint sent{};
         std::size_t claimed = 0;  // jobs that it has to report
         std::string report{};
@@ -99,6 +108,7 @@ class ClosedLoop {
 
     void begin(Client& client) {
         client.step = 0;
+        client.texts = &texts_[turns_++ % texts_.size()];
         ++busy_;
         send(client);
     }
@@ -109,9 +119,11 @@ class ClosedLoop {
         switch (plan_.steps[client.step]) {
             case Step::submit:
                 begun_ += plan_.batch;
-                return client.connection.send(is_deploy ? client.deploy.create() : submit_text_);
+                return client.connection.send(is_deploy ? client.deploy.create()
+                                                        : client.texts->submit);
             case Step::claim:
-                return client.connection.send(is_deploy ? client.deploy.claim() : claim_text_);
+                return client.connection.send(is_deploy ? client.deploy.claim()
+                                                        : client.texts->claim);
             case Step::report: return client.connection.send(client.report);
         }
     }
@@ -214,9 +226,9 @@ class ClosedLoop {
     }
 
     Plan plan_;
-    std::string submit_text_;
-    std::string claim_text_;
     Window window_;
+    std::vector<Texts> texts_{};  // of each tenant
+    std::size_t turns_ = 0;       // of the steps, of all connections
     Poller poller_{};
     std::vector<std::unique_ptr<Client>> clients_{};
     std::vector<std::string_view> leases_{};  // of the claim that is being read

@@ -11,17 +11,38 @@ inline constexpr std::string_view payload =
 inline constexpr std::string_view result = R"({"ok":true,"changed":3,"took_ms":1742})";
 inline constexpr std::size_t lease_id_bytes_max = 80;
 
-inline std::string job_body(std::string_view queue) {
-    std::string out = R"({"type":"bench.job","queue":")";
-    out += queue;
-    out += R"(","payload":)";
+// The fields of a job by which rules go. An empty one is left out.
+struct JobNames {
+    std::string queue{"bench"};
+    std::string type{"bench.job"};
+    std::string tenant{};
+    std::string source{};
+};
+
+inline void append_member(std::string& out, std::string_view name, std::string_view value) {
+    if (value.empty()) return;
+    out += R"(")" + std::string(name) + R"(":")" + std::string(value) + R"(",)";
+}
+
+// One of many tenants.
+inline std::string tenant_name(std::size_t number) {
+    return "tenant-" + std::to_string(100'000 + number);
+}
+
+inline std::string job_body(const JobNames& names) {
+    std::string out = "{";
+    append_member(out, "type", names.type);
+    append_member(out, "queue", names.queue);
+    append_member(out, "tenant", names.tenant);
+    append_member(out, "source", names.source);
+    out += R"("payload":)";
     out += payload;
     out += '}';
     return out;
 }
 
-inline std::string submit_text(std::string_view queue, std::size_t batch) {
-    const std::string job = job_body(queue);
+inline std::string submit_text(const JobNames& names, std::size_t batch) {
+    const std::string job = job_body(names);
     if (batch == 1) return post_text("/api/v1/jobs", job);
     std::string body = R"({"jobs":[)";
     for (std::size_t i = 0; i < batch; ++i) {
@@ -32,10 +53,10 @@ inline std::string submit_text(std::string_view queue, std::size_t batch) {
     return post_text("/api/v1/jobs/batch", body);
 }
 
-inline std::string claim_text(std::string_view queue, std::size_t limit, int wait_ms) {
-    std::string body = R"({"worker_id":"bench","queues":[")";
-    body += queue;
-    body += R"("],"limit":)" + std::to_string(limit);
+inline std::string claim_text(const JobNames& names, std::size_t limit, int wait_ms) {
+    std::string body = R"({"worker_id":"bench",)";
+    append_member(body, "tenant", names.tenant);
+    body += R"("queues":[")" + names.queue + R"("],"limit":)" + std::to_string(limit);
     body += R"(,"wait_ms":)" + std::to_string(wait_ms) + '}';
     return post_text("/api/v1/leases", body);
 }

@@ -5,7 +5,10 @@
 #include "bench/beanstalk.hpp"
 #include "bench/closed_loop.hpp"
 #include "bench/disk.hpp"
+#include "bench/holding_workers.hpp"
+#include "bench/lease_times.hpp"
 #include "bench/pickup.hpp"
+#include "bench/quotas.hpp"
 
 namespace sluice::bench {
 namespace {
@@ -16,6 +19,11 @@ constexpr const char* usage = R"(usage: load <mode> [--option value]...
   deploy                    the engine: create, claim, report by the paths of the contract deploy
   pickup                    the engine: from a submit to the answer of a parked claim
   park                      the engine: claims that wait, and nothing comes
+  hold                      the engine: claims that wait, then --hold-ms, then the report
+  times                     the engine: how many jobs of the queue ran at once, and how many
+                            started a second, from --skip S after the first start on; with --rate
+                            and --burst, how many starts were more than a bucket permits
+  quotas                    the engine: one quota for each of --tenants N, with --bounds MEMBERS
   put, reserve              beanstalkd: put; reserve and delete
   fsync                     the disk: append 4 kB, fdatasync
   ready                     wait until GET /readyz answers 200
@@ -29,7 +37,10 @@ constexpr const char* usage = R"(usage: load <mode> [--option value]...
   --slice S                 tell the rate of each S seconds, too, and its CPU time for a job
   --wait-ms MS              how long a claim of a cycle may wait for a job
   --alone 0                 others talk to the engine, too: its counts are not compared
-  --queue NAME --samples N --folder PATH
+  --queue NAME --type NAME --tenant NAME --source NAME
+                            of the jobs
+  --tenants N               by turns for so many tenants
+  --samples N --folder PATH
 )";
 
 class Options {
@@ -72,13 +83,21 @@ class Options {
     std::map<std::string, std::string> values_{};
 };
 
+JobNames job_names(const Options& options) {
+    return {.queue = options.text("queue", "bench"),
+            .type = options.text("type", "bench.job"),
+            .tenant = options.text("tenant", ""),
+            .source = options.text("source", "")};
+}
+
 void run_closed_loop(const Options& options, std::vector<Step> steps,
                      Contract contract = Contract::native) {
     ClosedLoop loop({.contract = contract,
                      .steps = std::move(steps),
                      .ports = options.ports(),
                      .servers = options.servers(),
-                     .queue = options.text("queue", "bench"),
+                     .names = job_names(options),
+                     .tenants = options.count("tenants", 0),
                      .connections = options.count("connections", 1),
                      .batch = options.count("batch", 1),
                      .warm_up = Seconds(options.number("warm-up", 0)),
@@ -145,7 +164,7 @@ void wait_until_ready(const Options& options) {
 // No job is submitted to the queue of these claims, so none may be answered before it has waited.
 void park(const Options& options) {
     const auto wait = static_cast<int>(options.number("seconds", 20) * 1000);
-    const std::string claim = claim_text(options.text("queue", "nobody"), 1, wait);
+    const std::string claim = claim_text({.queue = options.text("queue", "nobody")}, 1, wait);
     Poller poller;
     std::vector<std::unique_ptr<Connection>> parked;
     for (std::uint32_t i = 0; i < options.count("connections", 1); ++i) {
@@ -155,6 +174,16 @@ void park(const Options& options) {
     if (poller.wait(wait - 1000, [](std::uint32_t, std::uint32_t) {})) {
         die("a claim was answered though there was no job for it");
     }
+}
+
+void hold(const Options& options) {
+    HoldingWorkers({.ports = options.ports(),
+                    .servers = options.servers(),
+                    .names = job_names(options),
+                    .workers = options.count("connections", 1),
+                    .hold = std::chrono::milliseconds(options.count("hold-ms", 0)),
+                    .duration = Seconds(options.number("seconds", 1))})
+        .run();
 }
 
 void run(std::string_view mode, const Options& options) {
@@ -173,6 +202,17 @@ void run(std::string_view mode, const Options& options) {
         return pickup.run(options.count("samples", 300));
     }
     if (mode == "park") return park(options);
+    if (mode == "hold") return hold(options);
+    if (mode == "times") {
+        return print_lease_times(options.ports().front(), options.text("queue", "bench"),
+                                 Seconds(options.number("skip", 0)),
+                                 Seconds(options.number("seconds", 0)), options.number("rate", 0),
+                                 options.number("burst", 0));
+    }
+    if (mode == "quotas") {
+        return add_quotas(options.ports().front(), options.servers(), options.count("tenants", 1),
+                          options.count("connections", 1), options.text("bounds", ""));
+    }
     if (mode == "put") return run_beanstalk(options, true);
     if (mode == "reserve") return run_beanstalk(options, false);
     if (mode == "fsync") {

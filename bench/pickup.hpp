@@ -18,8 +18,8 @@ class Pickup {
         : servers_(std::move(servers)),
           producer_(poller_, 0, ports.front()),
           worker_(poller_, 1, ports.back()),
-          submit_(submit_text(queue, 1)),
-          claim_(claim_text(queue, 1, 20'000)) {}
+          submit_(submit_text({.queue = queue}, 1)),
+          claim_(claim_text({.queue = queue}, 1, 20'000)) {}
 
     void run(std::size_t samples) {
         std::vector<double> millis;
