@@ -20,7 +20,8 @@ trap 'stop_engine; rm -rf "$folder"' EXIT
 start_engine() {
     local flags=(--listen 127.0.0.1:0 --store memory:)
     [[ -f engine.toml ]] && flags+=(--config engine.toml)
-    "$binary" dev "${flags[@]}" >"$folder/log" 2>&1 &
+    : >"$folder/log"  # else the address of the engine before may be read
+    "$binary" dev "${flags[@]}" >>"$folder/log" 2>&1 &
     engine=$!
     for _ in $(seq 200); do
         SLUICE_URL=$(sed -n 's/^ *API *\(http[^ ]*\).*/\1/p' "$folder/log")

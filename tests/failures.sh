@@ -4,18 +4,22 @@
 set -euo pipefail
 log=${1:?usage: failures.sh build/Testing/Temporary/LastTest.log}
 
-awk -v all_max=150 -v program_max=60 -v case_max=25 -v script_max=30 '
+awk -v all_max=150 -v program_max=60 -v start_max=4 -v case_max=25 -v script_max=30 '
     function say(text) {
         if (++said > program_max || ++said_in_all > all_max) return
         print said == program_max || said_in_all == all_max ? "    and more" : substr(text, 1, 400)
     }
 
-    # The first of them, and always the last.
-    function say_lines(first, last,    i) {
-        for (i = first; i <= last; ++i) {
-            if (i - first == case_max - 1 && i < last) { say("    ..."); i = last }
-            say(lines[i])
-        }
+    # The first lines, then those from the first failure on, or the closing ones if none is named.
+    function say_lines(first, last,    i, from) {
+        for (from = first; from < last && lines[from] !~ /: Failure$/; ++from) {}
+        if (from == last && last - case_max > first) from = last - case_max
+        else if (from == last) from = first
+        for (i = first; i < from && i - first < start_max; ++i) say(lines[i])
+        if (i < from) say("    ...")
+        for (i = from; i < last && i - from < case_max; ++i) say(lines[i])
+        if (i < last) say("    ...")
+        say(lines[last])
     }
 
     # Lines between the start of a test and its end belong to that test.

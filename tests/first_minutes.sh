@@ -96,7 +96,7 @@ examples() {
     local command=$1 help subcommand subcommands
     help=$(eval "$command --help") || fail "$command --help"
     sed -n '/^Examples:/,$ s/^  \(sluice .*\)$/\1/p' <<<"$help"
-    mapfile -t subcommands < <(sed -n '/^Subcommands:/,/^$/ s/^  \([a-z]*\) .*$/\1/p' <<<"$help")
+    mapfile -t subcommands < <(sed -n '/^Subcommands:/,/^$/ s/^  \([a-z-]*\) .*$/\1/p' <<<"$help")
     for subcommand in "${subcommands[@]}"; do
         examples "$command $subcommand"
     done
