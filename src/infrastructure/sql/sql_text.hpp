@@ -129,7 +129,7 @@ inline constexpr auto table_name = sql_text::make_name<table>();
 template <const auto& table, FixedText pattern = "@", FixedText between = ", ">
 inline constexpr auto all_columns = sql_text::make_list<Which::all, table, pattern, between>();
 
-// The same for the columns that read_row() reads, that change, and that find a row.
+// The same for the columns that read_row() reads, that change, that find a row, and both of these.
 template <const auto& table, FixedText pattern = "@", FixedText between = ", ">
 inline constexpr auto read_columns = sql_text::make_list<Which::read, table, pattern, between>();
 template <const auto& table, FixedText pattern = "@", FixedText between = ", ">
@@ -137,5 +137,8 @@ inline constexpr auto changing_columns =
     sql_text::make_list<Which::changing, table, pattern, between>();
 template <const auto& table, FixedText pattern = "@", FixedText between = ", ">
 inline constexpr auto key_columns = sql_text::make_list<Which::keys, table, pattern, between>();
+template <const auto& table, FixedText pattern = "@", FixedText between = ", ">
+inline constexpr auto columns_of_change =
+    sql_text::make_list<Which::changes, table, pattern, between>();
 
 }  // namespace sluice::rows

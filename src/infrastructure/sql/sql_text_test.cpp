@@ -23,6 +23,7 @@ TEST(SqlText, ListsTheColumnsOfATable) {
     EXPECT_EQ(read_columns<thing_table>.view(), "name, size, weight, seal");
     EXPECT_EQ(changing_columns<thing_table>.view(), "size, broken");
     EXPECT_EQ(key_columns<thing_table>.view(), "name");
+    EXPECT_EQ(columns_of_change<thing_table>.view(), "name, size, broken");
     EXPECT_EQ(table_name<thing_table>.view(), "thing");
 }
 

@@ -240,7 +240,8 @@ constexpr Column<WrittenOnly<Codec>, role> written_only(Column<Codec, role> colu
 
 // ── choice of columns ──
 
-enum class Which { all, read, changing, keys };
+// changes: the keys, which find a row, and the columns that change.
+enum class Which { all, read, changing, keys, changes };
 
 template <class Codec>
 inline constexpr bool is_read_back = true;
@@ -254,6 +255,7 @@ constexpr bool is_among(const Column<Codec, role>&) {
         case Which::read: return is_read_back<Codec>;
         case Which::changing: return role == Role::changing;
         case Which::keys: return role == Role::key;
+        case Which::changes: return role == Role::key || role == Role::changing;
     }
     return false;
 }

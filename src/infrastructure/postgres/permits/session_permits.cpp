@@ -350,7 +350,7 @@ void SessionPermits::flush() {
         connection_.send(sql::return_permits, Params(given));
         writes_.note_written();
     }
-    TableRows<tables::meter_table> rows;
+    TableChanges<tables::meter_table> rows;
     for (auto& [id, meter] : meters_) {
         const bool is_as_stored = meter.taken.count == meter.stored_taken.count &&
                                   meter.row.state.full_at_ns == meter.stored.full_at_ns &&

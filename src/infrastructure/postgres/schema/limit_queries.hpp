@@ -35,10 +35,7 @@ inline constexpr auto try_lock_meters =
 inline constexpr Query find_returned{"find_returned", R"sql(
 SELECT u.id, coalesce((SELECT sum(given)::int8 FROM permit_return p WHERE p.meter = u.id), 0)
 FROM unnest($1::int8[]) u(id))sql"};
-// The rows exist, and are locked by this session.
-inline constexpr auto update_meters =
-    query("update_meters", insert_sorted<tables::meter_table> + " ON CONFLICT (id)" +
-                               or_change<tables::meter_table>);
+inline constexpr auto update_meters = query("update_meters", change_rows<tables::meter_table>);
 // Rows of this committer alone.
 inline constexpr auto return_permits =
     query("return_permits", insert_sorted<tables::permit_return_table> +

@@ -9,6 +9,7 @@ namespace sluice::postgres::sql {
 
 using rows::all_columns;
 using rows::changing_columns;
+using rows::columns_of_change;
 using rows::key_columns;
 using rows::read_columns;
 using rows::table_name;
@@ -51,6 +52,14 @@ inline constexpr auto keys_as_u =
     "unnest(" + key_columns<table, "$#::%[]"> + ") u(" + key_columns<table> + ")";
 template <const auto& table>
 inline constexpr auto x_is_u = key_columns<table, "x.@ = u.@", " AND ">;
+
+// Of rows that exist and that this session has locked, so that their order does not matter. It
+// costs two thirds of an insert that finds them.
+template <const auto& table>
+inline constexpr auto change_rows =
+    "UPDATE " + table_name<table> + " x SET " + changing_columns<table, "@ = u.@"> +
+    " FROM unnest(" + columns_of_change<table, "$#::%[]"> + ") u(" + columns_of_change<table> +
+    ") WHERE " + x_is_u<table>;
 
 template <const auto& table>
 inline constexpr auto delete_rows =

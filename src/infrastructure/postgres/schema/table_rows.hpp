@@ -8,7 +8,7 @@
 namespace sluice::postgres {
 
 // Rows of a table for a statement that takes one array per column: all columns of each row, or only
-// its key columns.
+// some.
 template <const auto& table, rows::Which which = rows::Which::all>
 class TableRows : public Columns {
   public:
@@ -24,5 +24,7 @@ class TableRows : public Columns {
 
 template <const auto& table>
 using TableKeys = TableRows<table, rows::Which::keys>;
+template <const auto& table>
+using TableChanges = TableRows<table, rows::Which::changes>;
 
 }  // namespace sluice::postgres

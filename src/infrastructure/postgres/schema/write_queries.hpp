@@ -66,10 +66,7 @@ inline constexpr auto update_done =
 
 // ── leases ──
 inline constexpr auto insert_leases = query("insert_leases", insert_rows<tables::lease_table>);
-// The rows exist, and are locked by this session.
-inline constexpr auto update_leases = query(
-    "update_leases", insert_rows<tables::lease_table> + " ON CONFLICT (id)" +
-                         or_change<tables::lease_table> + " WHERE lease.token = excluded.token");
+inline constexpr auto update_leases = query("update_leases", change_rows<tables::lease_table>);
 inline constexpr Query delete_leases{"delete_leases",
                                      "DELETE FROM lease WHERE id = ANY($1::int8[])"};
 // A lease that is locked is passed over: a heartbeat or the end of the job deals with it.
@@ -202,11 +199,7 @@ DELETE FROM idempotency WHERE ctid = ANY(ARRAY(
 // ── entities ──
 inline constexpr auto insert_entities =
     query("insert_entities", insert_sorted<tables::entity_table>);
-// The rows exist, and are locked by this session.
-inline constexpr auto update_entities =
-    query("update_entities", insert_sorted<tables::entity_table> + " ON CONFLICT (" +
-                                 key_columns<tables::entity_table> + ")" +
-                                 or_change<tables::entity_table>);
+inline constexpr auto update_entities = query("update_entities", change_rows<tables::entity_table>);
 inline constexpr auto insert_entity_events =
     query("insert_entity_events", insert_rows<tables::entity_event_table>);
 

@@ -122,7 +122,6 @@ void Writes::insert_lease(const Job& job, LaneId lane) {
     leases_.add(*job.spec, job.now, *job.lease, job, tables::LeasedLane{lane});
 }
 
-// The lane stays.
 void Writes::update_lease(const Job& job) {
     changed_leases_.add(*job.spec, job.now, *job.lease, job, tables::LeasedLane{});
 }

@@ -89,14 +89,14 @@ class Writes {
     TableRows<tables::done_table> done_;
     TableRows<tables::done_table> changed_done_;
     TableRows<tables::lease_table> leases_;
-    TableRows<tables::lease_table> changed_leases_;
+    TableChanges<tables::lease_table> changed_leases_;
     std::vector<JobId> left_leases_;
     TableRows<tables::event_table> events_;
     TableRows<tables::log_table> lines_;
     TableRows<tables::request_table> new_requests_;
     TableRows<tables::request_table> requests_;
     TableRows<tables::entity_table> entities_;
-    TableRows<tables::entity_table> changed_entities_;
+    TableChanges<tables::entity_table> changed_entities_;
     TableRows<tables::entity_event_table> entity_events_;
 };
 

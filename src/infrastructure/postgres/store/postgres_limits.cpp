@@ -99,7 +99,7 @@ void PostgresLimits::count_anew(const LimitRules& before, const LimitRules& rule
                .since_time_was_taken();  // other sessions have started jobs until a moment ago
     auto leased = count_meters(rules, leased_lanes(work_.connection), wanted);
     const Result known = work_.connection.ask(sql::meters_of, Params(ids));
-    TableRows<tables::meter_table> changed;
+    TableChanges<tables::meter_table> changed;
     for (int i = 0; i < known.rows(); ++i) {
         Row row(known, i);
         StoredMeter meter;
