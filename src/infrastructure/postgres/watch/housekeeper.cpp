@@ -27,6 +27,13 @@ WHERE schemaname = current_schema() AND n_dead_tup > 20000
     AND relname IN ('ready', 'lease', 'requeued', 'timed', 'held', 'parked', 'seat', 'meter',
                     'permit_return'))sql"};
 
+// As long as the server knows nothing of the entities, it looks for one among all of its kind: any
+// of their indexes is as good to it as the one of their keys.
+constexpr Query find_unknown{"find_unknown", R"sql(
+SELECT relname::text FROM pg_stat_user_tables
+WHERE schemaname = current_schema() AND relname = 'entity' AND n_live_tup > 100
+    AND last_analyze IS NULL AND last_autoanalyze IS NULL)sql"};
+
 // Nodes of an older version do not write the project and the type of a job that they end, nor the
 // entity of its success, so that lists by type and state, and gates, leave it out. They are gone
 // soon after the first newer node has started.
@@ -228,18 +235,23 @@ int Housekeeper::look_after_limits() {
     return limits_.run(connection(), time_.now());
 }
 
-// Each table by itself, since VACUUM is no part of a transaction. The table is not truncated: that
-// would lock out all sessions, for space that is used again at once.
-int Housekeeper::vacuum() {
-    const Connection::Ticket ticket = connection().post(find_littered);
+// Each table by itself, since VACUUM is no part of a transaction.
+int Housekeeper::for_each_table(const Query& found_by, const std::string& command) {
+    const Connection::Ticket ticket = connection().post(found_by);
     connection().sync();
-    const Result littered = connection().take(ticket);
-    for (int i = 0; i < littered.rows(); ++i) {
-        connection().execute_alone(
-            "VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON, TRUNCATE OFF, PARALLEL 0) " +
-            connection().schema().quoted() + "." + Row(littered, i).text());
+    const Result tables = connection().take(ticket);
+    for (int i = 0; i < tables.rows(); ++i) {
+        connection().execute_alone(command + " " + connection().schema().quoted() + "." +
+                                   Row(tables, i).text());
     }
-    return littered.rows();
+    return tables.rows();
+}
+
+// A table is not truncated: that would lock out all sessions, for space that is used again at once.
+int Housekeeper::vacuum() {
+    return for_each_table(find_unknown, "ANALYZE (SKIP_LOCKED)") +
+           for_each_table(find_littered,
+                          "VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON, TRUNCATE OFF, PARALLEL 0)");
 }
 
 void Housekeeper::log_failure(const std::string& failure) {

@@ -17,9 +17,10 @@
 namespace sluice::postgres {
 
 // The periodic work on the tables, done by the node with the duty: adds windows, drops past ones,
-// vacuums the queue, promotes jobs that were left behind at a free key, keeps the tables of limits
-// small, and fills in columns that nodes of an older version left out. It may take seconds, so it
-// has a thread and a connection of its own. Harmless when two nodes do it at once.
+// vacuums the queue, makes that entities are found by their keys, promotes jobs that were left
+// behind at a free key, keeps the tables of limits small, and fills in columns that nodes of an
+// older version left out. It may take seconds, so it has a thread and a connection of its own.
+// Harmless when two nodes do it at once.
 class Housekeeper {
   public:
     struct Options {
@@ -51,6 +52,7 @@ class Housekeeper {
     int promote_left_behind();
     int look_after_limits();
     int vacuum();
+    int for_each_table(const Query& found_by, const std::string& command);
 
     Connection& connection();
     void disconnect();

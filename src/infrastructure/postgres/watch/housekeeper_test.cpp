@@ -143,6 +143,33 @@ TEST_F(PostgresHousekeeper, VacuumsWhatIsLittered) {
                                [&] { housekeeper.run_due(true); }));
 }
 
+TEST_F(PostgresHousekeeper, MakesThatEntitiesAreFoundByTheirKeys) {
+    connection.execute("ALTER TABLE entity SET (autovacuum_enabled = off)");
+    {
+        Connection other({.url = url});  // its counts are visible once it is closed
+        other.execute(
+            "INSERT INTO entity (tenant, kind, id, number, state, revision, created_at, "
+            "updated_at, attributes) "
+            "SELECT 't', 'app', 'app-' || n, n, 'idle', 1, 0, 0, '{}' "
+            "FROM generate_series(1, 2000) n");
+    }
+    Housekeeper housekeeper(options(0s), cluster);
+
+    ASSERT_TRUE(
+        eventually_one("SELECT analyze_count > 0 FROM pg_stat_user_tables WHERE relname = 'entity'",
+                       [&] { housekeeper.run_due(true); }));
+
+    const Result plan = connection.ask(
+        {"",
+         "EXPLAIN SELECT FROM unnest('{t}'::text[], '{app}'::text[], '{app-7}'::text[]) "
+         "u(tenant, kind, id) CROSS JOIN LATERAL (SELECT FROM entity x WHERE x.tenant = u.tenant "
+         "AND x.kind = u.kind AND x.id = u.id OFFSET 0) y"});
+    connection.sync();
+    std::string lines;
+    for (int i = 0; i < plan.rows(); ++i) lines += Row(plan, i).text() + "\n";
+    EXPECT_NE(lines.find("using entity_pkey"), std::string::npos) << lines;
+}
+
 TEST_F(PostgresHousekeeper, GoesOnWithTheOthersWhenOneDutyFails) {
     time.set(time.now() + 100 * 24h);
     connection.execute("ALTER FUNCTION add_window RENAME TO hidden");
