@@ -4,6 +4,7 @@
 #include "application/limits/ended_rules.hpp"
 #include "application/limits/run_limit_changes.hpp"
 #include "application/limits/stored_rules.hpp"
+#include "application/ports/store_refusal.hpp"
 
 namespace sluice {
 namespace {

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "application/ports/entity_store.hpp"
 #include "application/ports/limit_store.hpp"
 #include "infrastructure/sql/limit_rows.hpp"
 #include "infrastructure/sqlite/database/reading.hpp"

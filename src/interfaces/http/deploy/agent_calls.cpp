@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "application/secrets/redactor.hpp"
 #include "client/link/http.hpp"
 #include "client/link/reportable.hpp"
 #include "json/json_reader.hpp"
