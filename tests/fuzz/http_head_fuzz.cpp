@@ -148,7 +148,7 @@ std::string simply_decoded(std::string_view bytes) {
 
 void check_chunks(std::string_view bytes) {
     const Decoded whole = decode(bytes, std::max<std::size_t>(bytes.size(), 1));
-    for (const std::size_t piece_bytes : {1, 2, 7}) {
+    for (const std::size_t piece_bytes : {1u, 2u, 7u}) {
         expect(decode(bytes, piece_bytes) == whole, "a body is read alike in all pieces");
     }
     expect(whole.body.size() <= body_bytes_max, "a body stays within its limit");
