@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "application/ports/commands.hpp"
+#include "application/ports/entity_store.hpp"
 #include "simulation/coverage.hpp"
 
 namespace sluice::simulation {
