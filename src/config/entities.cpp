@@ -91,14 +91,6 @@ class KindReader {
     }
 
   private:
-    template <class T>
-    static T read_table(Section& table, const Rows<T>& rows) {
-        T out{};
-        read_rows(table, rows, out);
-        table.close();
-        return out;
-    }
-
     // A state that no step leads to is a mistake in the file.
     void check_from_states(std::vector<Section>& tables) {
         std::vector<std::string> known{kind_.initial};

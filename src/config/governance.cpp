@@ -218,14 +218,6 @@ class RulesReader {
     }
 
   private:
-    template <class T>
-    static T read_table(Section& table, const Rows<T>& rows) {
-        T out{};
-        read_rows(table, rows, out);
-        table.close();
-        return out;
-    }
-
     void add(Section& table, LimitRule rule) {
         if (!table.has("name")) return;  // which was reported
         if (rule.name == maintenance_name) {

@@ -202,6 +202,15 @@ void read_rows(Section& section, const Rows<Owner>& rows, Owner& out) {
     }
 }
 
+// A table that has these keys and no others.
+template <class Owner>
+Owner read_table(Section& table, const Rows<Owner>& rows) {
+    Owner out{};
+    read_rows(table, rows, out);
+    table.close();
+    return out;
+}
+
 template <class Owner>
 void show_rows(Listing& out, const std::string& path, const Rows<Owner>& rows, const Owner& owner) {
     for (const Row<Owner>& row : rows) {
